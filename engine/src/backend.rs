@@ -1,0 +1,128 @@
+//! What every backend can do with a recording: fill its buffers, run it, tell how long each pass took, read results.
+//!
+//! This is the convenient side, for tools, tests and hosts without a frame loop: [`Runner::run`] waits. Renderers use
+//! [`crate::vulkan::Program`], which only records.
+
+use crate::plan::{Buffer, BufferId, Recording};
+use crate::{Error, Result};
+use bytemuck::Pod;
+use std::time::Duration;
+
+/// What runs the kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// `cpu` or `vulkan`.
+    pub backend: &'static str,
+    /// The device's name.
+    pub name: String,
+    /// The driver, as it names itself.
+    pub driver: String,
+    /// Lanes a subgroup; 1 on the CPU backend.
+    pub subgroup_size: u32,
+}
+
+/// Time a command took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassTime {
+    /// The stage, `fill` or `copy`.
+    pub name: &'static str,
+    /// Index of the command in the recording.
+    pub command: usize,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Times of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunTimes {
+    /// Which run, counted from 0.
+    pub run: u64,
+    /// Every command, in order. Empty when the device has no time stamps.
+    pub passes: Vec<PassTime>,
+}
+
+impl RunTimes {
+    /// Sum over the passes.
+    pub fn total(&self) -> Duration {
+        self.passes.iter().map(|p| p.time).sum()
+    }
+
+    /// Passes of the same stage added up, in the order of their first appearance: name, dispatches, time.
+    pub fn by_stage(&self) -> Vec<(&'static str, usize, Duration)> {
+        let mut rows: Vec<(&'static str, usize, Duration)> = Vec::new();
+        for pass in &self.passes {
+            match rows.iter_mut().find(|r| r.0 == pass.name) {
+                Some(row) => {
+                    row.1 += 1;
+                    row.2 += pass.time;
+                }
+                None => rows.push((pass.name, 1, pass.time)),
+            }
+        }
+        rows
+    }
+}
+
+/// Memory of one buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// The buffer's name.
+    pub name: String,
+    /// Bytes on the device.
+    pub bytes: u64,
+}
+
+/// A recording with its buffers, ready to run.
+pub trait Runner {
+    /// What runs the kernels.
+    fn device(&self) -> &DeviceInfo;
+    /// The recording.
+    fn recording(&self) -> &Recording;
+    /// Overwrites part of a buffer. Waits for the device.
+    fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()>;
+    /// Reads a buffer from its start. Waits for the device.
+    fn read_bytes(&mut self, buffer: BufferId, into: &mut [u8]) -> Result<()>;
+    /// Runs the recording once and waits for it.
+    fn run(&mut self) -> Result<RunTimes>;
+    /// Memory by buffer.
+    fn memory(&self) -> Vec<MemoryUse>;
+}
+
+/// Typed reads and writes.
+pub trait RunnerExt: Runner {
+    /// Overwrites the first elements of a buffer.
+    fn write<T: Pod>(&mut self, buffer: Buffer<T>, values: &[T]) -> Result<()> {
+        self.write_bytes(buffer.id(), 0, bytemuck::cast_slice(values))
+    }
+
+    /// The whole buffer.
+    fn read<T: Pod>(&mut self, buffer: Buffer<T>) -> Result<Vec<T>> {
+        let info = self.recording().info(buffer.id());
+        let count = info.ok_or_else(|| unknown(self.recording(), buffer.id()))?.count;
+        self.read_first(buffer, count)
+    }
+
+    /// The first `count` elements.
+    fn read_first<T: Pod>(&mut self, buffer: Buffer<T>, count: u64) -> Result<Vec<T>> {
+        check_bounds(self.recording(), buffer.id(), 0, count.saturating_mul(size_of::<T>() as u64))?;
+        let mut values = vec![T::zeroed(); count as usize];
+        self.read_bytes(buffer.id(), bytemuck::cast_slice_mut(&mut values))?;
+        Ok(values)
+    }
+}
+
+impl<R: Runner + ?Sized> RunnerExt for R {}
+
+pub(crate) fn unknown(recording: &Recording, buffer: BufferId) -> Error {
+    Error::UnknownBuffer { recording: recording.name().to_owned(), buffer: buffer.0 }
+}
+
+/// Checks that `size` bytes at `offset` lie inside a buffer.
+pub(crate) fn check_bounds(recording: &Recording, buffer: BufferId, offset: u64, size: u64) -> Result<()> {
+    let info = recording.info(buffer).ok_or_else(|| unknown(recording, buffer))?;
+    let capacity = u64::from(info.stride) * info.count;
+    if offset.checked_add(size).is_none_or(|end| end > capacity) {
+        return Err(Error::OutOfBounds { buffer: info.name.clone(), offset, size, capacity });
+    }
+    Ok(())
+}

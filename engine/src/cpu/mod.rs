@@ -1,0 +1,191 @@
+//! Runs a recording natively: the same kernel functions, workgroups spread over threads.
+//!
+//! A dispatch is a parallel loop over ranges of workgroups; commands run one after the other, so every barrier of the
+//! schedule is kept without being asked for. Nothing but the report is allocated while running. The results depend neither on the
+//! number of threads nor on who runs which range: kernels write each element once, or atomically in a way that
+//! commutes.
+
+mod memory;
+
+use crate::backend::{DeviceInfo, MemoryUse, PassTime, RunTimes, Runner, check_bounds};
+use crate::plan::{BufferId, Command, Groups, Recording, Stage};
+use crate::{Error, Result};
+use drystone_kernels::gpu::{Call, RawBuffer};
+use drystone_kernels::layout::DispatchArgs;
+use memory::Block;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Ranges of workgroups a thread gets of one dispatch: enough to even out ranges of different cost.
+const RANGES_A_THREAD: u32 = 8;
+
+/// A recording on the CPU.
+pub struct Cpu {
+    device: DeviceInfo,
+    recording: Recording,
+    commands: Vec<Ready>,
+    memory: Vec<Block>,
+    pool: rayon::ThreadPool,
+    runs: u64,
+}
+
+/// A command with its addresses looked up.
+enum Ready {
+    Dispatch { stage: &'static Stage, push: Vec<u8>, buffers: Vec<RawBuffer>, groups: ReadyGroups },
+    Fill { target: RawBuffer, value: u32 },
+    Copy { source: RawBuffer, target: RawBuffer },
+}
+
+enum ReadyGroups {
+    Direct(u32),
+    Indirect(*const DispatchArgs),
+}
+
+// SAFETY: the addresses point into `Cpu::memory`, which is owned by the same value and never moved or resized, and they
+// are used only by methods that borrow it exclusively.
+unsafe impl Send for Ready {}
+// SAFETY: as above; sharing a command gives no access to the memory behind it except through `run`.
+unsafe impl Sync for Ready {}
+
+/// Lets worker threads share the addresses of a dispatch.
+struct Shared<'a>(Call<'a>);
+
+// SAFETY: the stage's contract (`Stage::run`) says that workgroups of a dispatch may run on several threads at once.
+unsafe impl Sync for Shared<'_> {}
+
+impl Cpu {
+    /// Allocates the recording's buffers, zeroed, and starts `threads` workers (one a core when `None`).
+    pub fn new(recording: Recording, threads: Option<usize>) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.unwrap_or(0))
+            .thread_name(|i| format!("drystone-{i}"))
+            .build()
+            .map_err(|e| Error::Threads(e.to_string()))?;
+        let mut memory = Vec::new();
+        for info in recording.buffers() {
+            let block = Block::zeroed(info.size())
+                .ok_or_else(|| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size() })?;
+            memory.push(block);
+        }
+        let commands = recording.commands().iter().map(|c| Ready::new(c, &mut memory)).collect();
+        let device = DeviceInfo {
+            backend: "cpu",
+            name: format!("{} threads", pool.current_num_threads()),
+            driver: "native".to_owned(),
+            subgroup_size: 1,
+        };
+        Ok(Self { device, recording, commands, memory, pool, runs: 0 })
+    }
+}
+
+impl Ready {
+    fn new(command: &Command, memory: &mut [Block]) -> Self {
+        let mut whole = |id: BufferId| memory[id.0 as usize].raw();
+        match command {
+            Command::Dispatch { invocation, groups } => Self::Dispatch {
+                stage: invocation.stage,
+                push: invocation.push.clone(),
+                buffers: invocation.buffers.iter().map(|&id| whole(id)).collect(),
+                groups: match *groups {
+                    Groups::Direct(count) => ReadyGroups::Direct(count),
+                    Groups::Indirect { args, index } => {
+                        let start = whole(args).start.cast::<DispatchArgs>();
+                        ReadyGroups::Indirect(start.wrapping_add(index as usize))
+                    }
+                },
+            },
+            Command::Fill { buffer, range, value } => {
+                Self::Fill { target: part(whole(*buffer), range.start, range.end - range.start), value: *value }
+            }
+            Command::Copy { source, source_offset, target, target_offset, size } => Self::Copy {
+                source: part(whole(*source), *source_offset, *size),
+                target: part(whole(*target), *target_offset, *size),
+            },
+        }
+    }
+
+    fn run(&self, threads: u32) {
+        match self {
+            Self::Dispatch { stage, push, buffers, groups } => {
+                let count = match *groups {
+                    ReadyGroups::Direct(count) => count,
+                    // SAFETY: the recording checked that the entry lies in its buffer; nothing writes it now.
+                    ReadyGroups::Indirect(args) => unsafe { (*args).x * (*args).y * (*args).z },
+                };
+                dispatch(stage, Call { push, buffers }, count, threads);
+            }
+            Self::Fill { target, value } => {
+                // SAFETY: the recording checked the range, which is in whole words; this thread is the only one here.
+                let words = unsafe { std::slice::from_raw_parts_mut(target.start.cast::<u32>(), target.size / 4) };
+                words.fill(*value);
+            }
+            // SAFETY: the recording checked both ranges and that they do not overlap.
+            Self::Copy { source, target } => unsafe {
+                std::ptr::copy_nonoverlapping(source.start, target.start, target.size);
+            },
+        }
+    }
+}
+
+fn part(buffer: RawBuffer, offset: u64, size: u64) -> RawBuffer {
+    RawBuffer { start: buffer.start.wrapping_add(offset as usize), size: size as usize }
+}
+
+fn dispatch(stage: &Stage, call: Call<'_>, groups: u32, threads: u32) {
+    let ranges = groups.min(threads * RANGES_A_THREAD);
+    let call = Shared(call);
+    let run = |range: u32| {
+        let call: &Shared<'_> = &call;
+        let edge = |i: u32| (u64::from(groups) * u64::from(i) / u64::from(ranges)) as u32;
+        // SAFETY: `Ready` holds a live buffer for every binding of the stage, and ranges do not overlap.
+        unsafe { (stage.run)(call.0, edge(range)..edge(range + 1)) };
+    };
+    if ranges <= 1 {
+        (0..ranges).for_each(run);
+    } else {
+        (0..ranges).into_par_iter().with_max_len(1).for_each(run);
+    }
+}
+
+impl Runner for Cpu {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()> {
+        check_bounds(&self.recording, buffer, offset, bytes.len() as u64)?;
+        let start = offset as usize;
+        self.memory[buffer.0 as usize].bytes_mut()[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_bytes(&mut self, buffer: BufferId, into: &mut [u8]) -> Result<()> {
+        check_bounds(&self.recording, buffer, 0, into.len() as u64)?;
+        into.copy_from_slice(&self.memory[buffer.0 as usize].bytes_mut()[..into.len()]);
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<RunTimes> {
+        let Self { commands, recording, pool, .. } = self;
+        let mut times = RunTimes { run: self.runs, passes: Vec::with_capacity(commands.len()) };
+        let threads = pool.current_num_threads() as u32;
+        pool.install(|| {
+            for (index, (ready, command)) in commands.iter().zip(recording.commands()).enumerate() {
+                let start = Instant::now();
+                ready.run(threads);
+                times.passes.push(PassTime { name: command.name(), command: index, time: start.elapsed() });
+            }
+        });
+        self.runs += 1;
+        Ok(times)
+    }
+
+    fn memory(&self) -> Vec<MemoryUse> {
+        let sizes = self.memory.iter().map(Block::size);
+        self.recording.buffers().iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name.clone(), bytes }).collect()
+    }
+}

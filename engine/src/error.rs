@@ -1,0 +1,54 @@
+//! The engine's errors. Each names what is wrong and what to do about it; none is a panic.
+
+use crate::plan::PlanError;
+use drystone_kernels::manifest;
+
+/// Result with the engine's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A recording does not make sense.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The compiled kernels are damaged or do not belong to the sources.
+    #[error(transparent)]
+    Kernels(#[from] manifest::Error),
+    /// A buffer handle does not belong to the recording.
+    #[error("recording `{recording}` has no buffer {buffer}: the handle belongs to another recording")]
+    UnknownBuffer {
+        /// The recording.
+        recording: String,
+        /// The handle.
+        buffer: u32,
+    },
+    /// More bytes than a buffer holds.
+    #[error("{size} bytes at offset {offset} do not fit into buffer `{buffer}` of {capacity} bytes")]
+    OutOfBounds {
+        /// The buffer.
+        buffer: String,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        size: u64,
+        /// Bytes of the buffer.
+        capacity: u64,
+    },
+    /// The host has no memory for a buffer.
+    #[error("no memory for buffer `{buffer}` of {size} bytes on the CPU backend; use a smaller world")]
+    OutOfHostMemory {
+        /// The buffer.
+        buffer: String,
+        /// Bytes.
+        size: u64,
+    },
+    /// The thread pool cannot be made.
+    #[error("cannot start worker threads: {0}")]
+    Threads(String),
+    /// The Vulkan backend.
+    #[cfg(feature = "vulkan")]
+    #[error(transparent)]
+    Vulkan(#[from] crate::vulkan::Error),
+}

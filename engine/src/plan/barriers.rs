@@ -1,0 +1,150 @@
+//! Barriers, derived from what every command reads and writes.
+//!
+//! Two commands *conflict* when they touch the same bytes and one of them writes. Before a command that conflicts with
+//! an earlier one, and is not yet ordered after it, a barrier is put; it names the kinds of use on both sides, and
+//! orders at once everything before it of those kinds. So a command that conflicts with nothing gets no barrier, and
+//! commands between two barriers may overlap on the device.
+//!
+//! A recording is usually run again and again. Its end conflicts with its beginning like any other pair, so the
+//! schedule is derived from two runs in a row, and the barriers of the second one are kept: what stands
+//! before the first command is then exactly what a repeated step needs.
+
+use super::recording::{Recording, Use, UseKind};
+use drystone_kernels::gpu::BufferId;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// An execution barrier, and a memory barrier too when a write has to become visible.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Barrier {
+    /// Kinds of use that are waited for.
+    pub before: BTreeSet<UseKind>,
+    /// Kinds of use that wait.
+    pub after: BTreeSet<UseKind>,
+    /// Whether writes are made visible. Without it (a write after reads) waiting is enough.
+    pub memory: bool,
+    /// The buffers that made it necessary.
+    pub buffers: BTreeSet<BufferId>,
+}
+
+/// A command of the recording, or a barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Index of a command.
+    Command(usize),
+    /// A barrier.
+    Barrier(Barrier),
+}
+
+/// A recording's commands with the barriers between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// In the order of execution.
+    pub steps: Vec<Step>,
+}
+
+impl Schedule {
+    /// The barriers, in order.
+    pub fn barriers(&self) -> impl Iterator<Item = &Barrier> {
+        self.steps.iter().filter_map(|s| if let Step::Barrier(barrier) = s { Some(barrier) } else { None })
+    }
+
+    /// The same schedule with barrier number `index` taken out. Wrong on purpose: tests use it to prove that
+    /// validation would see a missing barrier.
+    pub fn without_barrier(&self, index: usize) -> Self {
+        let mut seen = 0;
+        let mut steps = self.steps.clone();
+        steps.retain(|s| {
+            let is = matches!(s, Step::Barrier(_));
+            seen += usize::from(is);
+            !(is && seen == index + 1)
+        });
+        Self { steps }
+    }
+}
+
+/// An earlier use, and the kinds of use that are already ordered after it.
+struct Past {
+    range: Range<u64>,
+    kind: UseKind,
+    writes: bool,
+    ordered: BTreeSet<UseKind>,
+}
+
+#[derive(Default)]
+struct Tracker {
+    past: Vec<Vec<Past>>,
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+impl Tracker {
+    /// The barrier that `uses` need, if any.
+    fn barrier(&self, uses: &[Use]) -> Option<Barrier> {
+        let mut barrier = Barrier::default();
+        for u in uses {
+            for past in &self.past[u.buffer.0 as usize] {
+                let conflict = (past.writes || u.access.writes()) && overlap(&past.range, &u.range);
+                if conflict && !past.ordered.contains(&u.kind) {
+                    barrier.before.insert(past.kind);
+                    barrier.after.insert(u.kind);
+                    barrier.memory |= past.writes;
+                    barrier.buffers.insert(u.buffer);
+                }
+            }
+        }
+        (!barrier.before.is_empty()).then_some(barrier)
+    }
+
+    /// A barrier orders every earlier use of its first kinds before every later one of its second kinds, whichever
+    /// buffer it is about.
+    fn apply(&mut self, barrier: &Barrier) {
+        for past in self.past.iter_mut().flatten() {
+            if barrier.before.contains(&past.kind) && (barrier.memory || !past.writes) {
+                past.ordered.extend(&barrier.after);
+            }
+        }
+    }
+
+    /// Remembers the uses of a command. What it overwrites need not be remembered: who comes later conflicts with
+    /// the command itself, and the command is ordered after that past.
+    fn remember(&mut self, uses: &[Use]) {
+        for u in uses {
+            let past = &mut self.past[u.buffer.0 as usize];
+            let writes = u.access.writes();
+            if writes {
+                past.retain(|p| !(u.range.start <= p.range.start && p.range.end <= u.range.end));
+            }
+            let known = past.iter().any(|p| {
+                p.kind == u.kind && p.writes == writes && p.range == u.range && p.ordered.is_empty()
+            });
+            if !known {
+                past.push(Past { range: u.range.clone(), kind: u.kind, writes, ordered: BTreeSet::new() });
+            }
+        }
+    }
+}
+
+/// Derives the barriers for running `recording` repeatedly.
+pub fn schedule(recording: &Recording) -> Schedule {
+    let mut tracker = Tracker::default();
+    tracker.past.resize_with(recording.buffers().len(), Vec::new);
+    let mut schedule = Schedule::default();
+    for round in 0..2 {
+        for (index, command) in recording.commands().iter().enumerate() {
+            let uses = recording.uses(command);
+            let barrier = tracker.barrier(&uses);
+            if let Some(barrier) = &barrier {
+                tracker.apply(barrier);
+            }
+            tracker.remember(&uses);
+            if round == 1 {
+                schedule.steps.extend(barrier.map(Step::Barrier));
+                schedule.steps.push(Step::Command(index));
+            }
+        }
+    }
+    schedule
+}

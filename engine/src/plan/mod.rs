@@ -1,0 +1,17 @@
+//! The step as data: what runs, over which buffers, in which order, and which barriers stand between.
+//!
+//! A [`Recording`] is built without a device and says nothing about one. [`barriers::schedule`] derives its barriers
+//! from the access every stage declares, [`Recording`]'s `Display` prints it, and a backend runs it. The modules
+//! named after primitives append their passes to a recording.
+
+pub mod barriers;
+pub mod bvh;
+mod recording;
+pub mod reduce;
+pub mod scan;
+pub mod sort;
+mod text;
+
+pub use barriers::{Barrier, Schedule, Step};
+pub use drystone_kernels::gpu::{Access, Binding, Buffer, BufferId, Invocation, Stage};
+pub use recording::{BufferInfo, Command, Groups, PlanError, Recording, Use, UseKind};

@@ -1,0 +1,399 @@
+//! Commands over named buffers. Building one checks everything that can be checked without a device, so that a
+//! backend only meets recordings that make sense.
+
+use bytemuck::Pod;
+use drystone_kernels::gpu::{Access, Buffer, BufferId, Invocation};
+use drystone_kernels::layout::{DispatchArgs, MAX_GROUPS_X};
+use std::ops::Range;
+
+/// Why a command cannot be recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Two buffers of a recording have the same name.
+    #[error("recording `{recording}` already has a buffer named `{name}`; names must differ, they appear in reports")]
+    DuplicateBuffer {
+        /// The recording.
+        recording: String,
+        /// The name.
+        name: String,
+    },
+    /// A buffer handle comes from another recording.
+    #[error("`{command}` names buffer {buffer}, but recording `{recording}` has {buffers} buffers: the handle belongs to another recording")]
+    UnknownBuffer {
+        /// The recording.
+        recording: String,
+        /// The command.
+        command: String,
+        /// The handle.
+        buffer: u32,
+        /// Buffers there are.
+        buffers: usize,
+    },
+    /// The elements of a buffer do not have the size that a stage expects.
+    #[error("`{command}` binds `{buffer}` with {stride} bytes an element where the stage has {expected}")]
+    Stride {
+        /// The command.
+        command: String,
+        /// The buffer.
+        buffer: String,
+        /// Bytes an element as declared.
+        stride: u32,
+        /// Bytes an element in the stage.
+        expected: u32,
+    },
+    /// The same buffer is bound twice to one dispatch and written.
+    #[error("`{command}` binds `{buffer}` twice and writes it; lanes would race")]
+    Aliased {
+        /// The command.
+        command: String,
+        /// The buffer.
+        buffer: String,
+    },
+    /// A range reaches beyond its buffer, or is not a multiple of 4 bytes.
+    #[error("`{command}` uses bytes {}..{} of `{buffer}`, which has {size}; ranges lie inside and are multiples of 4", range.start, range.end)]
+    Range {
+        /// The command.
+        command: String,
+        /// The buffer.
+        buffer: String,
+        /// The range.
+        range: Range<u64>,
+        /// Bytes of the buffer.
+        size: u64,
+    },
+    /// A dispatch of more workgroups than any device takes.
+    #[error("`{command}` wants {groups} workgroups; at most {} can be dispatched", MAX_GROUPS_X as u64 * MAX_GROUPS_X as u64)]
+    TooManyGroups {
+        /// The command.
+        command: String,
+        /// Workgroups asked for.
+        groups: u64,
+    },
+    /// A primitive is asked to handle more items than its indices reach.
+    #[error("{what} of {count} items: at most {limit} are supported")]
+    TooManyItems {
+        /// The primitive.
+        what: &'static str,
+        /// Items asked for.
+        count: u64,
+        /// Items supported.
+        limit: u64,
+    },
+}
+
+/// A buffer as a recording knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferInfo {
+    /// Shown in debuggers, reports and memory tables.
+    pub name: String,
+    /// Bytes an element.
+    pub stride: u32,
+    /// Elements.
+    pub count: u64,
+    /// Holds arguments of indirect dispatches.
+    pub indirect: bool,
+}
+
+impl BufferInfo {
+    /// Bytes. Never 0: an empty list still has an address.
+    pub fn size(&self) -> u64 {
+        (u64::from(self.stride) * self.count).max(16)
+    }
+}
+
+/// How many workgroups a dispatch runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Groups {
+    /// Known on the host.
+    Direct(u32),
+    /// Written by an earlier pass: entry `index` of a buffer of [`DispatchArgs`].
+    Indirect {
+        /// The buffer.
+        args: BufferId,
+        /// The entry.
+        index: u32,
+    },
+}
+
+impl Groups {
+    /// Workgroups along x and y for a direct dispatch: a line while it fits, then rows of the greatest length.
+    pub fn grid(count: u32) -> [u32; 2] {
+        if count <= MAX_GROUPS_X { [count, 1] } else { [MAX_GROUPS_X, count.div_ceil(MAX_GROUPS_X)] }
+    }
+}
+
+/// One command of a recording.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Runs a stage.
+    Dispatch {
+        /// The stage, its buffers and push constants.
+        invocation: Invocation,
+        /// How often.
+        groups: Groups,
+    },
+    /// Sets every word of a range.
+    Fill {
+        /// The buffer.
+        buffer: BufferId,
+        /// Bytes.
+        range: Range<u64>,
+        /// The word.
+        value: u32,
+    },
+    /// Copies bytes between buffers.
+    Copy {
+        /// From here.
+        source: BufferId,
+        /// First byte there.
+        source_offset: u64,
+        /// To here.
+        target: BufferId,
+        /// First byte here.
+        target_offset: u64,
+        /// Bytes.
+        size: u64,
+    },
+}
+
+/// By what means a command touches memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum UseKind {
+    /// A stage, through a storage buffer binding.
+    Shader,
+    /// Fill or copy.
+    Transfer,
+    /// Arguments of an indirect dispatch.
+    Indirect,
+}
+
+/// A command's use of a range of a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// Bytes.
+    pub range: Range<u64>,
+    /// Read or written.
+    pub access: Access,
+    /// By what means.
+    pub kind: UseKind,
+}
+
+impl Command {
+    /// The stage's name, `fill` or `copy`: also the name of the timer.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Dispatch { invocation, .. } => invocation.stage.name,
+            Self::Fill { .. } => "fill",
+            Self::Copy { .. } => "copy",
+        }
+    }
+}
+
+/// A list of commands over named buffers. See the [module's head](super).
+#[derive(Clone, Debug)]
+pub struct Recording {
+    name: String,
+    buffers: Vec<BufferInfo>,
+    commands: Vec<Command>,
+}
+
+impl Recording {
+    /// An empty recording. The name labels it in debuggers.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), buffers: Vec::new(), commands: Vec::new() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its buffers; a [`BufferId`] is an index into them.
+    pub fn buffers(&self) -> &[BufferInfo] {
+        &self.buffers
+    }
+
+    /// Its commands.
+    pub fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    /// Facts about a buffer of this recording, if it is one.
+    pub fn info(&self, buffer: BufferId) -> Option<&BufferInfo> {
+        self.buffers.get(buffer.0 as usize)
+    }
+
+    /// Declares a buffer of `count` elements.
+    pub fn buffer<T: Pod>(&mut self, name: impl Into<String>, count: u64) -> Result<Buffer<T>, PlanError> {
+        self.declare(name.into(), size_of::<T>() as u32, count, false).map(Buffer::new)
+    }
+
+    /// Declares a buffer of arguments for indirect dispatches.
+    pub fn dispatch_args(&mut self, name: impl Into<String>, count: u64) -> Result<Buffer<DispatchArgs>, PlanError> {
+        self.declare(name.into(), size_of::<DispatchArgs>() as u32, count, true).map(Buffer::new)
+    }
+
+    fn declare(&mut self, name: String, stride: u32, count: u64, indirect: bool) -> Result<BufferId, PlanError> {
+        if self.buffers.iter().any(|b| b.name == name) {
+            return Err(PlanError::DuplicateBuffer { recording: self.name.clone(), name });
+        }
+        self.buffers.push(BufferInfo { name, stride, count, indirect });
+        Ok(BufferId(self.buffers.len() as u32 - 1))
+    }
+
+    /// Appends a dispatch of `groups` workgroups. None is nothing to do, and leaves no command.
+    pub fn dispatch(&mut self, groups: u64, invocation: Invocation) -> Result<(), PlanError> {
+        let most = u64::from(MAX_GROUPS_X) * u64::from(MAX_GROUPS_X);
+        let count = u32::try_from(groups).ok().filter(|_| groups <= most).ok_or_else(|| {
+            PlanError::TooManyGroups { command: invocation.stage.name.to_owned(), groups }
+        })?;
+        if count == 0 {
+            return Ok(());
+        }
+        self.push_dispatch(Groups::Direct(count), invocation)
+    }
+
+    /// Appends a dispatch over `items` items of a stage that treats each by itself.
+    pub fn dispatch_each(&mut self, items: u64, invocation: Invocation) -> Result<(), PlanError> {
+        self.dispatch(items.div_ceil(u64::from(invocation.stage.threads)), invocation)
+    }
+
+    /// Appends a dispatch whose size an earlier pass writes into entry `index` of `args`.
+    pub fn dispatch_indirect(
+        &mut self,
+        args: Buffer<DispatchArgs>,
+        index: u32,
+        invocation: Invocation,
+    ) -> Result<(), PlanError> {
+        let entry = size_of::<DispatchArgs>() as u64;
+        let start = u64::from(index) * entry;
+        self.check_range(invocation.stage.name, args.id(), &(start..start + entry))?;
+        self.push_dispatch(Groups::Indirect { args: args.id(), index }, invocation)
+    }
+
+    fn push_dispatch(&mut self, groups: Groups, invocation: Invocation) -> Result<(), PlanError> {
+        let stage = invocation.stage;
+        for (i, (binding, &id)) in stage.bindings.iter().zip(&invocation.buffers).enumerate() {
+            let info = self.known(stage.name, id)?;
+            if info.stride != binding.stride {
+                return Err(PlanError::Stride {
+                    command: stage.name.to_owned(),
+                    buffer: info.name.clone(),
+                    stride: info.stride,
+                    expected: binding.stride,
+                });
+            }
+            let twice = invocation.buffers.iter().zip(stage.bindings).skip(i + 1).find(|(other, _)| **other == id);
+            if twice.is_some_and(|(_, other)| binding.access.writes() || other.access.writes()) {
+                let buffer = info.name.clone();
+                return Err(PlanError::Aliased { command: stage.name.to_owned(), buffer });
+            }
+        }
+        self.commands.push(Command::Dispatch { invocation, groups });
+        Ok(())
+    }
+
+    /// Appends a fill of elements `elements` of `buffer` with a 32-bit word.
+    pub fn fill<T: Pod>(&mut self, buffer: Buffer<T>, elements: Range<u64>, value: u32) -> Result<(), PlanError> {
+        let stride = size_of::<T>() as u64;
+        let range = elements.start.saturating_mul(stride)..elements.end.saturating_mul(stride);
+        self.check_range("fill", buffer.id(), &range)?;
+        if !range.is_empty() {
+            self.commands.push(Command::Fill { buffer: buffer.id(), range, value });
+        }
+        Ok(())
+    }
+
+    /// Appends a copy of `count` elements.
+    pub fn copy<T: Pod>(
+        &mut self,
+        source: (Buffer<T>, u64),
+        target: (Buffer<T>, u64),
+        count: u64,
+    ) -> Result<(), PlanError> {
+        let stride = size_of::<T>() as u64;
+        let bytes = |start: u64| start.saturating_mul(stride)..start.saturating_add(count).saturating_mul(stride);
+        let (from, to) = (bytes(source.1), bytes(target.1));
+        self.check_range("copy", source.0.id(), &from)?;
+        self.check_range("copy", target.0.id(), &to)?;
+        let same = source.0.id() == target.0.id();
+        if same && from.start < to.end && to.start < from.end && count > 0 {
+            let buffer = self.buffers[source.0.id().0 as usize].name.clone();
+            return Err(PlanError::Aliased { command: "copy".to_owned(), buffer });
+        }
+        if count > 0 {
+            self.commands.push(Command::Copy {
+                source: source.0.id(),
+                source_offset: from.start,
+                target: target.0.id(),
+                target_offset: to.start,
+                size: to.end - to.start,
+            });
+        }
+        Ok(())
+    }
+
+    /// Everything a command of this recording touches.
+    pub fn uses(&self, command: &Command) -> Vec<Use> {
+        let whole = |buffer: BufferId| 0..self.buffers[buffer.0 as usize].size();
+        match command {
+            Command::Dispatch { invocation, groups } => {
+                let bound = invocation.stage.bindings.iter().zip(&invocation.buffers).map(|(binding, &buffer)| Use {
+                    buffer,
+                    range: whole(buffer),
+                    access: binding.access,
+                    kind: UseKind::Shader,
+                });
+                let args = match *groups {
+                    Groups::Direct(_) => None,
+                    Groups::Indirect { args, index } => {
+                        let entry = size_of::<DispatchArgs>() as u64;
+                        let start = u64::from(index) * entry;
+                        let range = start..start + entry;
+                        Some(Use { buffer: args, range, access: Access::Read, kind: UseKind::Indirect })
+                    }
+                };
+                bound.chain(args).collect()
+            }
+            Command::Fill { buffer, range, .. } => {
+                vec![Use { buffer: *buffer, range: range.clone(), access: Access::Write, kind: UseKind::Transfer }]
+            }
+            Command::Copy { source, source_offset, target, target_offset, size } => vec![
+                Use {
+                    buffer: *source,
+                    range: *source_offset..source_offset + size,
+                    access: Access::Read,
+                    kind: UseKind::Transfer,
+                },
+                Use {
+                    buffer: *target,
+                    range: *target_offset..target_offset + size,
+                    access: Access::Write,
+                    kind: UseKind::Transfer,
+                },
+            ],
+        }
+    }
+
+    fn known(&self, command: &str, buffer: BufferId) -> Result<&BufferInfo, PlanError> {
+        self.info(buffer).ok_or_else(|| PlanError::UnknownBuffer {
+            recording: self.name.clone(),
+            command: command.to_owned(),
+            buffer: buffer.0,
+            buffers: self.buffers.len(),
+        })
+    }
+
+    fn check_range(&self, command: &str, buffer: BufferId, range: &Range<u64>) -> Result<(), PlanError> {
+        let info = self.known(command, buffer)?;
+        let size = u64::from(info.stride) * info.count;
+        let aligned = range.start.is_multiple_of(4) && range.end.is_multiple_of(4);
+        if range.start > range.end || range.end > size || !aligned {
+            let buffer = info.name.clone();
+            return Err(PlanError::Range { command: command.to_owned(), buffer, range: range.clone(), size });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! Plan of the exclusive scan: `scan_sums`, `scan_spine`, `scan_apply`. Sums that do not fit 32 bits stay at `u32::MAX`.
+
+use super::recording::{PlanError, Recording};
+use drystone_kernels::gpu::Buffer;
+use drystone_kernels::layout::Extent;
+use drystone_kernels::scan_sums::{Push, TILE};
+use drystone_kernels::{scan_apply, scan_spine, scan_sums};
+
+/// Buffers of a scan that can be used again by a later scan of the same size or less.
+#[derive(Clone, Copy, Debug)]
+pub struct Scratch {
+    sums: Buffer<u32>,
+}
+
+impl Scratch {
+    /// Declares what scans of up to `limit` values need.
+    pub fn new(recording: &mut Recording, name: &str, limit: u32) -> Result<Self, PlanError> {
+        let tiles = u64::from(limit).div_ceil(u64::from(TILE)).max(1);
+        Ok(Self { sums: recording.buffer(format!("{name}.sums"), tiles)? })
+    }
+}
+
+/// What to scan, and where the results go.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan {
+    /// The values.
+    pub values: Buffer<u32>,
+    /// Receives the sum of all values before each; may not be `values`.
+    pub prefixes: Buffer<u32>,
+    /// Number of values.
+    pub extent: Extent,
+    /// Holds the count when `extent` says so, and receives the total.
+    pub counters: Buffer<u32>,
+    /// Counter that receives the total.
+    pub total: u32,
+}
+
+impl Scan {
+    /// Appends the three passes.
+    pub fn record(self, recording: &mut Recording, scratch: Scratch) -> Result<(), PlanError> {
+        let Self { values, prefixes, extent, counters, total } = self;
+        let sums = scratch.sums;
+        let push = Push { extent, total };
+        let tiles = u64::from(extent.limit).div_ceil(u64::from(TILE));
+        if tiles > 0 {
+            recording.dispatch(tiles, scan_sums::Bind { values, counters, sums }.with(push))?;
+        }
+        recording.dispatch(1, scan_spine::Bind { sums, counters }.with(push))?;
+        if tiles > 0 {
+            recording.dispatch(tiles, scan_apply::Bind { values, counters, sums, prefixes }.with(push))?;
+        }
+        Ok(())
+    }
+}

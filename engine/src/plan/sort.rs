@@ -1,0 +1,86 @@
+//! Plan of the stable radix sort of 32-bit keys with 32-bit payloads, eight bits a round: `sort_count`, a scan of the
+//! table, `sort_scatter`. Keys go back and forth between two pairs of buffers.
+
+use super::recording::{PlanError, Recording};
+use super::scan::{self, Scan};
+use drystone_kernels::gpu::Buffer;
+use drystone_kernels::layout::Extent;
+use drystone_kernels::sort_count::{self, BITS, DIGITS, Push, TILE};
+use drystone_kernels::sort_scatter;
+
+/// Keys with their payloads.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs {
+    /// Sorted by these.
+    pub keys: Buffer<u32>,
+    /// Carried along.
+    pub payloads: Buffer<u32>,
+}
+
+impl Pairs {
+    /// Declares room for `count` keys and payloads.
+    pub fn new(recording: &mut Recording, name: &str, count: u64) -> Result<Self, PlanError> {
+        Ok(Self {
+            keys: recording.buffer(format!("{name}.keys"), count)?,
+            payloads: recording.buffer(format!("{name}.payloads"), count)?,
+        })
+    }
+}
+
+/// Most keys a sort takes: indices and places are 32 bits, and the table has an entry a digit and tile.
+pub const MAX_KEYS: u32 = 1 << 31;
+
+/// A sort of `input`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sort {
+    /// Keys and payloads. Their order is lost.
+    pub input: Pairs,
+    /// Number of keys.
+    pub extent: Extent,
+    /// Bits of a key that may be set; higher ones are not looked at.
+    pub key_bits: u32,
+    /// Holds the count when `extent` says so.
+    pub counters: Buffer<u32>,
+    /// A counter the scans may overwrite.
+    pub spare: u32,
+}
+
+impl Sort {
+    /// Appends the rounds and returns where the sorted pairs are. Buffers it makes are named after `name`.
+    pub fn record(self, recording: &mut Recording, name: &str) -> Result<Pairs, PlanError> {
+        let Self { input, extent, key_bits, counters, spare } = self;
+        if extent.limit > MAX_KEYS {
+            let (count, limit) = (u64::from(extent.limit), u64::from(MAX_KEYS));
+            return Err(PlanError::TooManyItems { what: "sort", count, limit });
+        }
+        let tiles = extent.limit.div_ceil(TILE);
+        if tiles == 0 {
+            return Ok(input);
+        }
+        let entries = tiles * DIGITS;
+        let other = Pairs::new(recording, &format!("{name}.other"), u64::from(extent.limit))?;
+        let table = recording.buffer(format!("{name}.table"), u64::from(entries))?;
+        let places = recording.buffer(format!("{name}.places"), u64::from(entries))?;
+        let scratch = scan::Scratch::new(recording, name, entries)?;
+
+        let (mut from, mut to) = (input, other);
+        for round in 0..key_bits.min(u32::BITS).div_ceil(BITS) {
+            let push = Push { extent, shift: round * BITS, tiles };
+            let count = sort_count::Bind { keys: from.keys, counters, table };
+            recording.dispatch(u64::from(tiles), count.with(push))?;
+            let scan = Scan { values: table, prefixes: places, extent: Extent::host(entries), counters, total: spare };
+            scan.record(recording, scratch)?;
+            let scatter = sort_scatter::Bind {
+                keys: from.keys,
+                payloads: from.payloads,
+                counters,
+                table: places,
+                keys_out: to.keys,
+                payloads_out: to.payloads,
+            };
+            recording.dispatch(u64::from(tiles), scatter.with(push))?;
+            (from, to) = (to, from);
+        }
+        Ok(from)
+    }
+}

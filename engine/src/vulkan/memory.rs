@@ -1,0 +1,137 @@
+//! Where buffers get their memory from: the host's own allocator through a small trait, or gpu-allocator.
+
+use super::error::Error;
+use ash::vk;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// What memory is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// By the device only.
+    Device,
+    /// Written by the host, read by the device.
+    Upload,
+    /// Written by the device, read by the host.
+    Readback,
+}
+
+/// Memory for one buffer.
+#[derive(Debug)]
+pub struct Allocation {
+    /// The memory object.
+    pub memory: vk::DeviceMemory,
+    /// First byte in it.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The first byte's address on the host, for [`Location::Upload`] and [`Location::Readback`]; coherent.
+    pub mapped: Option<NonNull<c_void>>,
+    /// For the allocator's own use.
+    pub token: u64,
+}
+
+/// An allocator. The engine calls it when a program is made and dropped, never while recording.
+pub trait Memory {
+    /// Memory that fits `requirements`; `name` is for reports.
+    fn allocate(
+        &mut self,
+        name: &str,
+        requirements: vk::MemoryRequirements,
+        location: Location,
+    ) -> Result<Allocation, Error>;
+
+    /// Gives memory back. The device no longer uses it.
+    fn free(&mut self, allocation: Allocation);
+}
+
+#[cfg(feature = "gpu-allocator")]
+pub use with_gpu_allocator::GpuAllocator;
+
+#[cfg(feature = "gpu-allocator")]
+mod with_gpu_allocator {
+    use super::*;
+    use crate::vulkan::Host;
+    use gpu_allocator::vulkan::{AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
+    use gpu_allocator::{AllocationSizes, AllocatorDebugSettings, MemoryLocation};
+    use std::collections::HashMap;
+
+    const MIB: u64 = 1 << 20;
+
+    /// The default [`Memory`].
+    pub struct GpuAllocator {
+        allocator: Allocator,
+        live: HashMap<u64, gpu_allocator::vulkan::Allocation>,
+        next: u64,
+    }
+
+    impl GpuAllocator {
+        /// An allocator on a host's device.
+        ///
+        /// # Safety
+        /// The handles are alive and belong together; the device outlives the allocator.
+        pub unsafe fn new(host: &Host) -> Result<Self, Error> {
+            let mut debug_settings = AllocatorDebugSettings::default();
+            debug_settings.log_leaks_on_shutdown = false;
+            let allocator = Allocator::new(&AllocatorCreateDesc {
+                instance: host.instance.clone(),
+                device: host.device.clone(),
+                physical_device: host.physical_device,
+                debug_settings,
+                buffer_device_address: false,
+                // Small first blocks: a small world should not cost 256 MiB.
+                allocation_sizes: AllocationSizes::new(4 * MIB, 4 * MIB)
+                    .with_max_device_memblock_size(256 * MIB)
+                    .with_max_host_memblock_size(64 * MIB),
+            })
+            .map_err(|e| Error::OutOfMemory { buffer: "allocator".to_owned(), size: 0, why: e.to_string() })?;
+            Ok(Self { allocator, live: HashMap::new(), next: 0 })
+        }
+    }
+
+    impl Memory for GpuAllocator {
+        fn allocate(
+            &mut self,
+            name: &str,
+            requirements: vk::MemoryRequirements,
+            location: Location,
+        ) -> Result<Allocation, Error> {
+            let description = AllocationCreateDesc {
+                name,
+                requirements,
+                location: match location {
+                    Location::Device => MemoryLocation::GpuOnly,
+                    Location::Upload => MemoryLocation::CpuToGpu,
+                    Location::Readback => MemoryLocation::GpuToCpu,
+                },
+                linear: true,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            };
+            let inner = self.allocator.allocate(&description).map_err(|e| Error::OutOfMemory {
+                buffer: name.to_owned(),
+                size: requirements.size,
+                why: e.to_string(),
+            })?;
+            let token = self.next;
+            self.next += 1;
+            // SAFETY: the handle is bound to one buffer and given back through `free`, as gpu-allocator asks.
+            let memory = unsafe { inner.memory() };
+            let allocation = Allocation {
+                memory,
+                offset: inner.offset(),
+                size: inner.size(),
+                mapped: inner.mapped_ptr(),
+                token,
+            };
+            self.live.insert(token, inner);
+            Ok(allocation)
+        }
+
+        fn free(&mut self, allocation: Allocation) {
+            if let Some(inner) = self.live.remove(&allocation.token) {
+                // A failure here means the allocator does not know its own allocation; nothing is left to be done.
+                let _ = self.allocator.free(inner);
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! A recording made ready for a device: buffers, pipelines, descriptor sets, timers.
+
+use super::error::{During, Error};
+use super::host::{Host, Shared};
+use super::memory::{Allocation, Location, Memory};
+use super::pipelines::Pipelines;
+use super::record::{Exit, Flags};
+use super::timers::Timers;
+use crate::backend::{MemoryUse, RunTimes};
+use crate::plan::barriers::{Schedule, Step, schedule};
+use crate::plan::{BufferId, Command, Groups, Recording};
+use ash::vk;
+use drystone_kernels::layout::DispatchArgs;
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// Choices when a program is made.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramOptions {
+    /// Recordings that may be pending at the same time: the length of the ring of timers.
+    pub frames_in_flight: u32,
+    /// Whether to record time stamps.
+    pub timers: bool,
+}
+
+impl Default for ProgramOptions {
+    fn default() -> Self {
+        Self { frames_in_flight: 3, timers: true }
+    }
+}
+
+/// A recording on a device.
+///
+/// Dropping it destroys what it made; the caller sees to it that the device has finished with it.
+pub struct Program<M: Memory> {
+    shared: Arc<Shared>,
+    memory: M,
+    recording: Recording,
+    label: CString,
+    steps: Vec<Ready>,
+    buffers: Vec<(vk::Buffer, Option<Allocation>)>,
+    descriptors: vk::DescriptorPool,
+    timers: Timers,
+    runs: u64,
+    pipelines: Pipelines,
+}
+
+/// A step with its handles looked up.
+enum Ready {
+    Barrier(Flags),
+    Dispatch {
+        command: usize,
+        label: CString,
+        pipeline: vk::Pipeline,
+        layout: vk::PipelineLayout,
+        set: vk::DescriptorSet,
+        push: Vec<u8>,
+        groups: ReadyGroups,
+    },
+    Fill { command: usize, buffer: vk::Buffer, offset: u64, size: u64, value: u32 },
+    Copy { command: usize, source: vk::Buffer, target: vk::Buffer, region: vk::BufferCopy },
+}
+
+enum ReadyGroups {
+    Direct([u32; 2]),
+    Indirect(vk::Buffer, u64),
+}
+
+impl<M: Memory> Program<M> {
+    /// Makes everything `recording` needs on the host's device. Nothing is submitted; buffers hold anything at first.
+    ///
+    /// # Safety
+    /// The handles are alive and belong together, the device was made with [`super::enable_required`]'s features, and it
+    /// outlives the program.
+    pub unsafe fn new(host: &Host, memory: M, recording: Recording, options: ProgramOptions) -> crate::Result<Self> {
+        let schedule = schedule(&recording);
+        // SAFETY: this function's contract.
+        unsafe { Self::with_schedule(host, memory, recording, &schedule, options) }
+    }
+
+    /// The same with barriers of the caller's making, for tests that leave some out.
+    ///
+    /// # Safety
+    /// As for [`Program::new`]; a schedule with barriers missing has races on the device.
+    pub unsafe fn with_schedule(
+        host: &Host,
+        memory: M,
+        recording: Recording,
+        schedule: &Schedule,
+        options: ProgramOptions,
+    ) -> crate::Result<Self> {
+        // SAFETY: this function's contract.
+        let shared = unsafe { Shared::new(host) }?;
+        check_sizes(&shared, &recording)?;
+        let names = recording.commands().iter().map(Command::name).collect();
+        let frames = if options.timers { options.frames_in_flight.max(1) } else { 0 };
+        let timers = Timers::new(shared.clone(), names, frames)?;
+        let mut program = Self {
+            label: CString::new(recording.name()).unwrap_or_default(),
+            steps: Vec::with_capacity(schedule.steps.len()),
+            buffers: Vec::new(),
+            descriptors: vk::DescriptorPool::null(),
+            timers,
+            runs: 0,
+            pipelines: Pipelines::new(shared.clone()),
+            shared,
+            memory,
+            recording,
+        };
+        program.create_buffers()?;
+        program.create_descriptor_pool()?;
+        for step in &schedule.steps {
+            let ready = match step {
+                Step::Barrier(barrier) => Ready::Barrier(Flags::from(barrier)),
+                Step::Command(index) => program.prepare(*index)?,
+            };
+            program.steps.push(ready);
+        }
+        Ok(program)
+    }
+
+    fn create_buffers(&mut self) -> Result<(), Error> {
+        let device = &self.shared.host.device;
+        for info in self.recording.buffers() {
+            let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
+                | vk::BufferUsageFlags::TRANSFER_SRC
+                | vk::BufferUsageFlags::TRANSFER_DST;
+            if info.indirect {
+                usage |= vk::BufferUsageFlags::INDIRECT_BUFFER;
+            }
+            let buffer = self.shared.create_buffer(info.size(), usage)?;
+            self.buffers.push((buffer, None));
+            self.shared.name(buffer, &CString::new(info.name.as_str()).unwrap_or_default());
+            // SAFETY: the buffer was just made; it is bound once, to memory of the size and kind it asks for.
+            unsafe {
+                let requirements = device.get_buffer_memory_requirements(buffer);
+                let allocation = self.memory.allocate(&info.name, requirements, Location::Device)?;
+                let bound = device.bind_buffer_memory(buffer, allocation.memory, allocation.offset);
+                self.buffers.last_mut().expect("pushed above").1 = Some(allocation);
+                bound.during("vkBindBufferMemory")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn create_descriptor_pool(&mut self) -> Result<(), Error> {
+        let stages = self.recording.commands().iter().filter_map(|c| match c {
+            Command::Dispatch { invocation, .. } => Some(invocation.stage),
+            _ => None,
+        });
+        let (sets, buffers) = stages.fold((0, 0), |(s, b), stage| (s + 1, b + stage.bindings.len() as u32));
+        if sets == 0 {
+            return Ok(());
+        }
+        let sizes =
+            [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(buffers)];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(sets).pool_sizes(&sizes);
+        // SAFETY: the device is alive; the description borrows locals that live through the call.
+        self.descriptors = unsafe { self.shared.host.device.create_descriptor_pool(&info, None) }
+            .during("vkCreateDescriptorPool")?;
+        self.shared.name(self.descriptors, &self.label);
+        Ok(())
+    }
+
+    fn prepare(&mut self, index: usize) -> crate::Result<Ready> {
+        let handle = |id: BufferId| self.buffers[id.0 as usize].0;
+        Ok(match &self.recording.commands()[index] {
+            Command::Dispatch { invocation, groups } => {
+                let pipeline = self.pipelines.get(invocation.stage)?;
+                let (layout, set_layout, pipeline) = (pipeline.layout, [pipeline.set_layout], pipeline.pipeline);
+                let device = &self.shared.host.device;
+                let info =
+                    vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.descriptors).set_layouts(&set_layout);
+                // SAFETY: the pool was made large enough for one set a dispatch.
+                let set = unsafe { device.allocate_descriptor_sets(&info) }.during("vkAllocateDescriptorSets")?[0];
+                let label = CString::new(invocation.stage.name).unwrap_or_default();
+                self.shared.name(set, &label);
+                let infos: Vec<_> = invocation
+                    .buffers
+                    .iter()
+                    .map(|&id| {
+                        [vk::DescriptorBufferInfo::default().buffer(handle(id)).range(vk::WHOLE_SIZE)]
+                    })
+                    .collect();
+                let writes: Vec<_> = invocation
+                    .stage
+                    .bindings
+                    .iter()
+                    .zip(&infos)
+                    .map(|(binding, info)| {
+                        vk::WriteDescriptorSet::default()
+                            .dst_set(set)
+                            .dst_binding(binding.number)
+                            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                            .buffer_info(info)
+                    })
+                    .collect();
+                // SAFETY: the set is new and in use by nothing; the buffers live as long as the program.
+                unsafe { device.update_descriptor_sets(&writes, &[]) };
+                Ready::Dispatch {
+                    command: index,
+                    label,
+                    pipeline,
+                    layout,
+                    set,
+                    push: invocation.push.clone(),
+                    groups: match *groups {
+                        Groups::Direct(count) => ReadyGroups::Direct(Groups::grid(count)),
+                        Groups::Indirect { args, index } => {
+                            ReadyGroups::Indirect(handle(args), u64::from(index) * size_of::<DispatchArgs>() as u64)
+                        }
+                    },
+                }
+            }
+            Command::Fill { buffer, range, value } => Ready::Fill {
+                command: index,
+                buffer: handle(*buffer),
+                offset: range.start,
+                size: range.end - range.start,
+                value: *value,
+            },
+            Command::Copy { source, source_offset, target, target_offset, size } => Ready::Copy {
+                command: index,
+                source: handle(*source),
+                target: handle(*target),
+                region: vk::BufferCopy { src_offset: *source_offset, dst_offset: *target_offset, size: *size },
+            },
+        })
+    }
+
+    /// Records one run into `commands`. It does not submit, wait or allocate. Returns the number of the run, which
+    /// [`Program::times`] reports under.
+    ///
+    /// **On entry** the caller's own writes to the program's buffers have been made visible to the compute, transfer and
+    /// indirect stages; writes of the program's earlier runs on the same queue need nothing. **On exit**
+    /// the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten; the
+    /// program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
+    /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
+    ///
+    /// # Safety
+    /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, and is submitted
+    /// to one queue in the order of recording, once.
+    pub unsafe fn record(&mut self, commands: vk::CommandBuffer, exit: Option<Exit>) -> u64 {
+        let run = self.runs;
+        self.runs += 1;
+        let shared = self.shared.clone();
+        let device = &shared.host.device;
+        // SAFETY: this function's contract, for every call below; handles were made from this device and are alive.
+        unsafe {
+            shared.cmd_begin_label(commands, &self.label);
+            let timer = self.timers.begin(commands, run);
+            let stamp = |index: usize| {
+                if let Some(pool) = timer {
+                    self.timers.stamp(commands, pool, index);
+                }
+            };
+            for step in &self.steps {
+                match step {
+                    Ready::Barrier(flags) => shared.cmd_barrier(commands, *flags),
+                    Ready::Dispatch { command, label, pipeline, layout, set, push, groups } => {
+                        shared.cmd_begin_label(commands, label);
+                        let point = vk::PipelineBindPoint::COMPUTE;
+                        device.cmd_bind_pipeline(commands, point, *pipeline);
+                        device.cmd_bind_descriptor_sets(commands, point, *layout, 0, &[*set], &[]);
+                        device.cmd_push_constants(commands, *layout, vk::ShaderStageFlags::COMPUTE, 0, push);
+                        match *groups {
+                            ReadyGroups::Direct([x, y]) => device.cmd_dispatch(commands, x, y, 1),
+                            ReadyGroups::Indirect(args, offset) => {
+                                device.cmd_dispatch_indirect(commands, args, offset);
+                            }
+                        }
+                        stamp(*command);
+                        shared.cmd_end_label(commands);
+                    }
+                    Ready::Fill { command, buffer, offset, size, value } => {
+                        device.cmd_fill_buffer(commands, *buffer, *offset, *size, *value);
+                        stamp(*command);
+                    }
+                    Ready::Copy { command, source, target, region } => {
+                        device.cmd_copy_buffer(commands, *source, *target, &[*region]);
+                        stamp(*command);
+                    }
+                }
+            }
+            if let Some(exit) = exit {
+                shared.cmd_barrier(commands, Flags::closing(exit));
+            }
+            shared.cmd_end_label(commands);
+        }
+        run
+    }
+
+    /// Times of the oldest finished run that was not reported yet. Never waits.
+    pub fn times(&mut self) -> crate::Result<Option<RunTimes>> {
+        Ok(self.timers.take()?)
+    }
+
+    /// The recording.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// The `VkBuffer` of a buffer of the recording, for the host's own shaders.
+    pub fn vk_buffer(&self, buffer: BufferId) -> Option<vk::Buffer> {
+        self.buffers.get(buffer.0 as usize).map(|b| b.0)
+    }
+
+    /// Memory by buffer, as allocated.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        let sizes = self.buffers.iter().map(|(_, a)| a.as_ref().map_or(0, |a| a.size));
+        self.recording.buffers().iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name.clone(), bytes }).collect()
+    }
+
+    /// The allocator, for staging buffers of the same owner.
+    pub fn allocator(&mut self) -> &mut M {
+        &mut self.memory
+    }
+}
+
+fn check_sizes(shared: &Shared, recording: &Recording) -> Result<(), Error> {
+    let support = &shared.support;
+    let limit = support.max_storage_buffer_range.min(support.max_allocation);
+    let device = support.device_name.clone();
+    if let Some(info) = recording.buffers().iter().find(|b| b.size() > limit) {
+        return Err(Error::BindingTooLarge { buffer: info.name.clone(), size: info.size(), limit, device });
+    }
+    let needed = recording.buffers().iter().map(|b| b.size()).sum();
+    if needed > support.device_memory {
+        let (recording, available) = (recording.name().to_owned(), support.device_memory);
+        return Err(Error::WorldTooLarge { recording, needed, available, device });
+    }
+    Ok(())
+}
+
+impl<M: Memory> Drop for Program<M> {
+    fn drop(&mut self) {
+        let device = &self.shared.host.device;
+        // SAFETY: made from this device, which is alive and has finished with them (the type's contract).
+        unsafe {
+            device.destroy_descriptor_pool(self.descriptors, None);
+            for (buffer, allocation) in self.buffers.drain(..) {
+                device.destroy_buffer(buffer, None);
+                if let Some(allocation) = allocation {
+                    self.memory.free(allocation);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What the kernels ask of a device, and whether it has it. Plain data in, plain data out, so that a host can ask before
+//! it creates its device, and tests can ask about devices that do not exist.
+
+use ash::vk;
+use std::ffi::CStr;
+use std::fmt;
+
+/// The lowest Vulkan version the engine works with.
+pub const API_VERSION: u32 = vk::API_VERSION_1_2;
+
+/// Lanes of the largest workgroup among the kernels.
+const WORKGROUP: u32 = 256;
+/// Workgroup memory of the hungriest kernel.
+const WORKGROUP_MEMORY: u32 = 16 * 1024;
+/// Storage buffers of the kernel that binds most.
+const STORAGE_BUFFERS: u32 = 8;
+/// Subgroup sizes the kernels are written for: ballots are read as two words.
+const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=64;
+
+const SUBGROUP_OPERATIONS: [(vk::SubgroupFeatureFlags, &str); 4] = [
+    (vk::SubgroupFeatureFlags::BASIC, "basic"),
+    (vk::SubgroupFeatureFlags::ARITHMETIC, "arithmetic"),
+    (vk::SubgroupFeatureFlags::BALLOT, "ballot"),
+    (vk::SubgroupFeatureFlags::SHUFFLE, "shuffle"),
+];
+
+/// Something a device lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The Vulkan version is too low.
+    ApiVersion {
+        /// What the device has.
+        has: u32,
+    },
+    /// A feature to be enabled at device creation.
+    Feature(&'static str),
+    /// A subgroup operation in compute shaders.
+    SubgroupOperation(&'static str),
+    /// Subgroups of a size the kernels are not written for.
+    SubgroupSize(u32),
+    /// A limit is too low.
+    Limit {
+        /// Its name in the specification.
+        name: &'static str,
+        /// What the device has.
+        has: u32,
+        /// What is needed.
+        needs: u32,
+    },
+    /// No queue family can compute.
+    ComputeQueue,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ApiVersion { has } => {
+                let (major, minor) = (vk::api_version_major(*has), vk::api_version_minor(*has));
+                write!(f, "Vulkan 1.2 (it has {major}.{minor})")
+            }
+            Self::Feature(name) => write!(f, "feature {name}"),
+            Self::SubgroupOperation(name) => write!(f, "subgroup {name} operations in compute shaders"),
+            Self::SubgroupSize(size) => write!(f, "a subgroup size between 4 and 64 (it has {size})"),
+            Self::Limit { name, has, needs } => write!(f, "{name} of {needs} (it has {has})"),
+            Self::ComputeQueue => write!(f, "a queue family that computes"),
+        }
+    }
+}
+
+/// What a physical device offers, as far as the engine cares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Support {
+    /// The device's name.
+    pub device_name: String,
+    /// The driver's name and version.
+    pub driver: String,
+    /// Kind of device.
+    pub device_type: vk::PhysicalDeviceType,
+    /// Vulkan version of the device.
+    pub api_version: u32,
+    /// Lanes a subgroup, as reported.
+    pub subgroup_size: u32,
+    /// Subgroup operations in compute shaders.
+    pub subgroup_operations: vk::SubgroupFeatureFlags,
+    /// Feature `vulkanMemoryModel`.
+    pub vulkan_memory_model: bool,
+    /// Feature `scalarBlockLayout`.
+    pub scalar_block_layout: bool,
+    /// Feature `timelineSemaphore`: needed by [`super::Queue`] only.
+    pub timeline_semaphore: bool,
+    /// Limit `maxComputeWorkGroupInvocations`.
+    pub max_workgroup: u32,
+    /// Limit `maxComputeSharedMemorySize`.
+    pub max_workgroup_memory: u32,
+    /// Limit `maxPerStageDescriptorStorageBuffers`.
+    pub max_storage_buffers: u32,
+    /// Limit `maxStorageBufferRange`.
+    pub max_storage_buffer_range: u64,
+    /// Limit `maxMemoryAllocationSize`.
+    pub max_allocation: u64,
+    /// Bytes of the largest device-local heap.
+    pub device_memory: u64,
+    /// Nanoseconds a tick of the time stamps.
+    pub timestamp_period: f32,
+    /// Queue families: capabilities and valid bits of their time stamps (0: none).
+    pub queue_families: Vec<(vk::QueueFlags, u32)>,
+}
+
+impl Support {
+    /// Asks a physical device.
+    ///
+    /// # Safety
+    /// `instance` is alive, was created for Vulkan 1.1 or later, and `physical_device` belongs to it.
+    pub unsafe fn query(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Self {
+        let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+        let mut maintenance3 = vk::PhysicalDeviceMaintenance3Properties::default();
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default()
+            .push_next(&mut subgroup)
+            .push_next(&mut maintenance3)
+            .push_next(&mut driver);
+        let mut memory_model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
+        let mut scalar = vk::PhysicalDeviceScalarBlockLayoutFeatures::default();
+        let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut memory_model)
+            .push_next(&mut scalar)
+            .push_next(&mut timeline);
+        // SAFETY: this function's contract; the chains hold structs the calls know.
+        let (memory, queues) = unsafe {
+            instance.get_physical_device_properties2(physical_device, &mut properties);
+            instance.get_physical_device_features2(physical_device, &mut features);
+            (
+                instance.get_physical_device_memory_properties(physical_device),
+                instance.get_physical_device_queue_family_properties(physical_device),
+            )
+        };
+        let base = properties.properties;
+        let heaps = &memory.memory_heaps[..memory.memory_heap_count as usize];
+        let local = heaps.iter().filter(|h| h.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+        Self {
+            device_name: text(base.device_name_as_c_str().ok()),
+            driver: format!(
+                "{} {}",
+                text(driver.driver_name_as_c_str().ok()),
+                text(driver.driver_info_as_c_str().ok())
+            )
+            .trim()
+            .to_owned(),
+            device_type: base.device_type,
+            api_version: base.api_version,
+            subgroup_size: subgroup.subgroup_size,
+            subgroup_operations: if subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
+                subgroup.supported_operations
+            } else {
+                vk::SubgroupFeatureFlags::empty()
+            },
+            vulkan_memory_model: memory_model.vulkan_memory_model == vk::TRUE,
+            scalar_block_layout: scalar.scalar_block_layout == vk::TRUE,
+            timeline_semaphore: timeline.timeline_semaphore == vk::TRUE,
+            max_workgroup: base.limits.max_compute_work_group_invocations,
+            max_workgroup_memory: base.limits.max_compute_shared_memory_size,
+            max_storage_buffers: base.limits.max_per_stage_descriptor_storage_buffers,
+            max_storage_buffer_range: u64::from(base.limits.max_storage_buffer_range),
+            max_allocation: maintenance3.max_memory_allocation_size,
+            device_memory: local.map(|h| h.size).max().unwrap_or(0),
+            timestamp_period: base.limits.timestamp_period,
+            queue_families: queues.iter().map(|q| (q.queue_flags, q.timestamp_valid_bits)).collect(),
+        }
+    }
+
+    /// What the device lacks; empty when it can run the kernels.
+    pub fn missing(&self) -> Vec<Missing> {
+        let mut missing = Vec::new();
+        if self.api_version < API_VERSION {
+            missing.push(Missing::ApiVersion { has: self.api_version });
+        }
+        for (there, name) in [
+            (self.vulkan_memory_model, "vulkanMemoryModel"),
+            (self.scalar_block_layout, "scalarBlockLayout"),
+        ] {
+            if !there {
+                missing.push(Missing::Feature(name));
+            }
+        }
+        for (operation, name) in SUBGROUP_OPERATIONS {
+            if !self.subgroup_operations.contains(operation) {
+                missing.push(Missing::SubgroupOperation(name));
+            }
+        }
+        if !SUBGROUP_SIZES.contains(&self.subgroup_size) {
+            missing.push(Missing::SubgroupSize(self.subgroup_size));
+        }
+        for (name, has, needs) in [
+            ("maxComputeWorkGroupInvocations", self.max_workgroup, WORKGROUP),
+            ("maxComputeSharedMemorySize", self.max_workgroup_memory, WORKGROUP_MEMORY),
+            ("maxPerStageDescriptorStorageBuffers", self.max_storage_buffers, STORAGE_BUFFERS),
+        ] {
+            if has < needs {
+                missing.push(Missing::Limit { name, has, needs });
+            }
+        }
+        if self.compute_family().is_none() {
+            missing.push(Missing::ComputeQueue);
+        }
+        missing
+    }
+
+    /// An error that names everything missing, if anything is.
+    pub fn check(&self) -> Result<(), super::Error> {
+        let missing = self.missing();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(super::Error::Unsupported { device: self.device_name.clone(), missing })
+    }
+
+    /// A queue family that computes; one that does nothing else is preferred.
+    pub fn compute_family(&self) -> Option<u32> {
+        let computes = |flags: &vk::QueueFlags| flags.contains(vk::QueueFlags::COMPUTE);
+        let families = || (0..).zip(&self.queue_families);
+        let alone = families().find(|(_, (f, _))| computes(f) && !f.contains(vk::QueueFlags::GRAPHICS));
+        alone.or_else(|| families().find(|(_, (f, _))| computes(f))).map(|(i, _)| i)
+    }
+}
+
+fn text(name: Option<&CStr>) -> String {
+    name.map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Sets what the kernels need in a host's feature structs before `vkCreateDevice`. No extension is needed.
+pub fn enable_required(features: &mut vk::PhysicalDeviceVulkan12Features<'_>) {
+    features.vulkan_memory_model = vk::TRUE;
+    features.scalar_block_layout = vk::TRUE;
+}

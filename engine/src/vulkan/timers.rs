@@ -1,0 +1,107 @@
+//! Time stamps around every pass, in a ring of query pools, read without ever waiting.
+//!
+//! A pool is used again only after its results were taken. When the ring is exhausted because the device is far behind,
+//! a run goes untimed; it is never held up.
+
+use super::error::{During, Error};
+use super::host::Shared;
+use crate::backend::{PassTime, RunTimes};
+use ash::vk;
+use std::sync::Arc;
+use std::time::Duration;
+
+struct Slot {
+    pool: vk::QueryPool,
+    /// The run whose stamps it holds or will hold.
+    run: Option<u64>,
+}
+
+pub(super) struct Timers {
+    shared: Arc<Shared>,
+    slots: Vec<Slot>,
+    names: Vec<&'static str>,
+    stamps: Vec<[u64; 2]>,
+    mask: u64,
+}
+
+impl Timers {
+    /// A ring of `frames` pools for the commands named `names`. Empty when the queue family has no time stamps.
+    pub fn new(shared: Arc<Shared>, names: Vec<&'static str>, frames: u32) -> Result<Self, Error> {
+        let family = shared.support.queue_families.get(shared.host.queue_family as usize);
+        let bits = family.map_or(0, |f| f.1);
+        let count = if bits == 0 || names.is_empty() { 0 } else { frames };
+        let stamps = vec![[0; 2]; names.len() + 1];
+        let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        let mut timers = Self { shared, slots: Vec::new(), names, stamps, mask };
+        for _ in 0..count {
+            let info = vk::QueryPoolCreateInfo::default()
+                .query_type(vk::QueryType::TIMESTAMP)
+                .query_count(timers.stamps.len() as u32);
+            // SAFETY: the device is alive; the description is complete.
+            let pool = unsafe { timers.shared.host.device.create_query_pool(&info, None) }.during("vkCreateQueryPool")?;
+            timers.shared.name(pool, c"drystone timers");
+            timers.slots.push(Slot { pool, run: None });
+        }
+        Ok(timers)
+    }
+
+    /// Takes a free pool for `run`, resets it, and stamps the start. `None` when there is none.
+    ///
+    /// # Safety
+    /// `commands` is in the recording state, outside a render pass, on the host's queue family.
+    pub unsafe fn begin(&mut self, commands: vk::CommandBuffer, run: u64) -> Option<vk::QueryPool> {
+        let slot = self.slots.iter_mut().find(|s| s.run.is_none())?;
+        slot.run = Some(run);
+        let device = &self.shared.host.device;
+        // SAFETY: this function's contract; the pool is not in use, its results were taken.
+        unsafe {
+            device.cmd_reset_query_pool(commands, slot.pool, 0, self.stamps.len() as u32);
+            device.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, slot.pool, 0);
+        }
+        Some(slot.pool)
+    }
+
+    /// Stamps the end of command `index`.
+    ///
+    /// # Safety
+    /// As for [`Timers::begin`], which returned `pool` for this command buffer.
+    pub unsafe fn stamp(&self, commands: vk::CommandBuffer, pool: vk::QueryPool, index: usize) {
+        let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+        // SAFETY: this function's contract; there is a query a command and one more.
+        unsafe { self.shared.host.device.cmd_write_timestamp(commands, stage, pool, index as u32 + 1) };
+    }
+
+    /// The oldest run whose stamps are all there. Never waits.
+    pub fn take(&mut self) -> Result<Option<RunTimes>, Error> {
+        let Some(slot) = self.slots.iter_mut().filter(|s| s.run.is_some()).min_by_key(|s| s.run) else {
+            return Ok(None);
+        };
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        // SAFETY: the pool has a query for every entry of `stamps`.
+        let result =
+            unsafe { self.shared.host.device.get_query_pool_results(slot.pool, 0, &mut self.stamps, flags) };
+        match result {
+            Err(vk::Result::NOT_READY) => return Ok(None),
+            other => other.during("vkGetQueryPoolResults")?,
+        }
+        if self.stamps.iter().any(|s| s[1] == 0) {
+            return Ok(None);
+        }
+        let run = slot.run.take().unwrap_or_default();
+        let period = f64::from(self.shared.support.timestamp_period);
+        let passes = self.names.iter().zip(self.stamps.windows(2)).enumerate().map(|(command, (&name, pair))| {
+            let ticks = pair[1][0].wrapping_sub(pair[0][0]) & self.mask;
+            PassTime { name, command, time: Duration::from_nanos((ticks as f64 * period) as u64) }
+        });
+        Ok(Some(RunTimes { run, passes: passes.collect() }))
+    }
+}
+
+impl Drop for Timers {
+    fn drop(&mut self) {
+        for slot in &self.slots {
+            // SAFETY: made from this device, no longer in use (contract of `Program`).
+            unsafe { self.shared.host.device.destroy_query_pool(slot.pool, None) };
+        }
+    }
+}

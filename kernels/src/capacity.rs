@@ -1,0 +1,44 @@
+//! Holds a list's count against its capacity: sets the overflow bit when it does not fit, and writes the indirect
+//! dispatch that covers what does. Nothing is cut silently: the counter keeps the size that would have been needed.
+
+use crate::gpu::{Load, Store};
+use crate::layout::{DispatchArgs, MAX_GROUPS_X};
+use crate::{layout, stage};
+
+stage! {
+    "capacity" each 1 {
+        read 0 counters: u32,
+        update 1 overflow: u32,
+        write 2 args: DispatchArgs,
+    }
+}
+
+layout! {
+    /// Push constants of `capacity`.
+    pub struct Push {
+        /// Counter that holds the list's length.
+        pub slot: u32,
+        /// Items the list has room for.
+        pub capacity: u32,
+        /// Items a workgroup of the dispatch takes.
+        pub tile: u32,
+        /// Bit of the overflow word that belongs to this list.
+        pub bit: u32,
+        /// Which dispatch to write.
+        pub index: u32,
+    }
+}
+
+/// Checks one list.
+pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
+    let needed = b.counters.at(push.slot);
+    let fits = needed <= push.capacity;
+    if !fits {
+        b.overflow.or(0, 1 << push.bit);
+    }
+    let count = if fits { needed } else { push.capacity };
+    let groups = count.div_ceil(push.tile);
+    let x = if groups < MAX_GROUPS_X { groups } else { MAX_GROUPS_X };
+    let y = groups.div_ceil(MAX_GROUPS_X);
+    b.args.put(push.index, DispatchArgs { x, y, z: 1 });
+}

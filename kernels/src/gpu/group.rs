@@ -1,0 +1,176 @@
+//! A workgroup as a stage sees it: its lanes, its subgroups, and what they can do together.
+//!
+//! Nothing here assumes a subgroup size. The width is taken from the number of subgroups that really run, not from
+//! the `SubgroupSize` built-in, because some drivers report the largest size there and run a smaller one.
+
+/// One lane's view of its workgroup. On the CPU a workgroup is one lane in one subgroup.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// Index of this workgroup in the dispatch.
+    pub index: u32,
+    /// This lane.
+    pub lane: u32,
+    /// Lanes in the workgroup.
+    pub lanes: u32,
+    /// The subgroup this lane is in.
+    pub subgroup: u32,
+    /// Subgroups in the workgroup.
+    pub subgroups: u32,
+    /// This lane's place in its subgroup.
+    pub slot: u32,
+}
+
+/// The lanes of a subgroup that hold the same digit as this one.
+#[derive(Clone, Copy)]
+pub struct Peers {
+    /// How many of them are in lower slots.
+    pub rank: u32,
+    /// How many there are, this lane included.
+    pub count: u32,
+    /// Slot of the lowest of them.
+    pub leader: u32,
+}
+
+impl Group {
+    /// Lanes in each subgroup.
+    #[inline(always)]
+    pub fn width(&self) -> u32 {
+        self.lanes / self.subgroups
+    }
+
+    /// Exclusive prefix over the lanes' `value`, and the total. `shared` needs a word a lane and is free again after.
+    /// Sums that do not fit are held at `u32::MAX`, so that a count which overflows is still seen as too large.
+    #[inline(always)]
+    pub fn exclusive<const N: usize>(&self, shared: &mut [u32; N], value: u32) -> (u32, u32) {
+        use super::{Load, Store};
+        self.barrier();
+        shared.put(self.lane, value);
+        self.barrier();
+        // Kogge-Stone: after round r every lane holds the sum of the 2^r lanes up to itself. The rounds are counted by
+        // a constant of the workgroup, so every lane passes every barrier.
+        let mut inclusive = value;
+        let mut reach = 1;
+        while reach < self.lanes {
+            let left = if self.lane >= reach { shared.at(self.lane - reach) } else { 0 };
+            self.barrier();
+            inclusive = saturating_sum(inclusive, left);
+            shared.put(self.lane, inclusive);
+            self.barrier();
+            reach *= 2;
+        }
+        let total = shared.at(self.lanes - 1);
+        let before = if self.lane > 0 { shared.at(self.lane - 1) } else { 0 };
+        self.barrier();
+        (before, total)
+    }
+}
+
+/// `a + b`, held at `u32::MAX`.
+#[inline(always)]
+pub fn saturating_sum(a: u32, b: u32) -> u32 {
+    let sum = a.wrapping_add(b);
+    if sum < a { u32::MAX } else { sum }
+}
+
+#[cfg(target_arch = "spirv")]
+mod target {
+    use super::*;
+    use spirv_std::arch;
+
+    impl Group {
+        #[inline(always)]
+        pub fn barrier(&self) {
+            arch::workgroup_memory_barrier_with_group_sync();
+        }
+
+        #[inline(always)]
+        pub fn subgroup_barrier(&self) {
+            arch::subgroup_barrier();
+        }
+
+        #[inline(always)]
+        pub fn sum(&self, value: u32) -> u32 {
+            arch::subgroup_i_add(value)
+        }
+
+        #[inline(always)]
+        pub fn active(&self) -> u32 {
+            arch::subgroup_ballot_bit_count(arch::subgroup_ballot(true))
+        }
+
+        #[inline(always)]
+        pub fn from_slot(&self, value: u32, slot: u32) -> u32 {
+            arch::subgroup_shuffle(value, slot)
+        }
+
+        #[inline(always)]
+        pub fn peers(&self, digit: u32, bits: u32) -> Peers {
+            let all = arch::subgroup_ballot(true);
+            let (mut low, mut high) = (all.x, all.y);
+            let mut bit = 0;
+            while bit < bits {
+                let set = (digit >> bit) & 1 != 0;
+                let ballot = arch::subgroup_ballot(set);
+                let flip = if set { 0 } else { u32::MAX };
+                low &= ballot.x ^ flip;
+                high &= ballot.y ^ flip;
+                bit += 1;
+            }
+            let (below_low, below_high) = if self.slot < 32 {
+                ((1u32 << self.slot) - 1, 0)
+            } else {
+                (u32::MAX, (1u32 << (self.slot - 32)) - 1)
+            };
+            Peers {
+                rank: (low & below_low).count_ones() + (high & below_high).count_ones(),
+                count: low.count_ones() + high.count_ones(),
+                leader: if low != 0 { low.trailing_zeros() } else { 32 + high.trailing_zeros() },
+            }
+        }
+    }
+}
+
+#[cfg(not(target_arch = "spirv"))]
+mod target {
+    use super::*;
+
+    impl Group {
+        /// The workgroup `index` as the CPU runs it: one lane.
+        #[inline(always)]
+        pub fn native(index: u32) -> Self {
+            Self { index, lane: 0, lanes: 1, subgroup: 0, subgroups: 1, slot: 0 }
+        }
+
+        /// Waits for all lanes of the workgroup and makes their writes to workgroup memory visible.
+        #[inline(always)]
+        pub fn barrier(&self) {}
+
+        /// The same for this lane's subgroup only.
+        #[inline(always)]
+        pub fn subgroup_barrier(&self) {}
+
+        /// Sum over the subgroup, wrapping.
+        #[inline(always)]
+        pub fn sum(&self, value: u32) -> u32 {
+            value
+        }
+
+        /// Lanes of this subgroup that are running, counted by ballot.
+        #[inline(always)]
+        pub fn active(&self) -> u32 {
+            1
+        }
+
+        /// `value` as the lane in `slot` of this subgroup holds it.
+        #[inline(always)]
+        pub fn from_slot(&self, value: u32, _slot: u32) -> u32 {
+            value
+        }
+
+        /// The lanes of this subgroup whose lowest `bits` bits of `digit` are the same. Every lane must take part.
+        #[inline(always)]
+        pub fn peers(&self, _digit: u32, _bits: u32) -> Peers {
+            Peers { rank: 0, count: 1, leader: 0 }
+        }
+    }
+}

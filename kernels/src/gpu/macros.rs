@@ -1,0 +1,171 @@
+//! [`stage!`](crate::stage): one declaration, three products (SPIR-V entry, native entry, description), and
+//! [`layout!`](crate::layout): structs that lie in memory alike on both sides.
+
+/// Declares structs that live in buffers or push constants: `repr(C)`, plain old data, printable on the host.
+/// Fields have 4-byte alignment (`f32`, `u32`, `i32`, `Vec3`, arrays of them), which is what scalar block layout gives.
+#[macro_export]
+macro_rules! layout {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident : $ty:ty,)* })*) => {$(
+        $(#[$meta])*
+        #[repr(C)]
+        #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+        #[cfg_attr(not(target_arch = "spirv"), derive(Debug, Default, PartialEq))]
+        pub struct $name { $($(#[$field_meta])* pub $field: $ty,)* }
+    )*};
+}
+
+/// Declares a stage. The file then holds `Push` (see [`layout!`](crate::layout)) and a function `run`:
+///
+/// ```ignore
+/// stage! {
+///     "morton" each 256 {               // one call of `run(item, &push, &mut bindings)` an item
+///         read 0 boxes: Aabb,
+///         write 1 keys: u32,
+///     }
+/// }
+/// stage! {
+///     "reduce" group 256, shared u32 256 { // `run(&group, &mut shared, &push, &mut bindings)`, all lanes together
+///         read 0 values: u32,
+///         write 1 partials: u32,
+///     }
+/// }
+/// ```
+///
+/// It makes `Bindings` (what `run` gets), the entry point `"morton"`, and on the host `STAGE` and `Bind`, the typed
+/// set of buffers that a plan fills in.
+#[macro_export]
+macro_rules! stage {
+    ($name:literal each $threads:tt { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
+        $crate::stage!(@bindings $name { $($access $binding $field: $ty,)* });
+
+        #[cfg(target_arch = "spirv")]
+        #[doc = "GPU entry point."]
+        #[spirv_std::spirv(compute(threads($threads), entry_point_name = $name))]
+        pub fn entry(
+            #[spirv(workgroup_id)] group: spirv_std::glam::UVec3,
+            #[spirv(num_workgroups)] groups: spirv_std::glam::UVec3,
+            #[spirv(local_invocation_index)] lane: u32,
+            #[spirv(push_constant)] push: &Push,
+            $(#[spirv(storage_buffer, descriptor_set = 0, binding = $binding)] $field: $crate::stage!(@slice $access $ty),)*
+        ) {
+            let item = (group.y * groups.x + group.x) * $threads + lane;
+            let mut bindings = Bindings { $($field: $crate::stage!(@view $access $field),)* };
+            run(item, push, &mut bindings);
+        }
+
+        #[cfg(not(target_arch = "spirv"))]
+        $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {
+            for item in groups.start * $threads..groups.end * $threads {
+                run(item, &call.0, call.1);
+            }
+        });
+    };
+
+    ($name:literal group $threads:tt, shared $shared:tt $len:tt { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
+        $crate::stage!(@bindings $name { $($access $binding $field: $ty,)* });
+
+        /// Workgroup memory of the stage.
+        pub type Shared = [$shared; $len];
+
+        #[cfg(target_arch = "spirv")]
+        #[doc = "GPU entry point."]
+        #[spirv_std::spirv(compute(threads($threads), entry_point_name = $name))]
+        pub fn entry(
+            #[spirv(workgroup_id)] group: spirv_std::glam::UVec3,
+            #[spirv(num_workgroups)] groups: spirv_std::glam::UVec3,
+            #[spirv(local_invocation_index)] lane: u32,
+            #[spirv(subgroup_id)] subgroup: u32,
+            #[spirv(num_subgroups)] subgroups: u32,
+            #[spirv(subgroup_local_invocation_id)] slot: u32,
+            #[spirv(push_constant)] push: &Push,
+            #[spirv(workgroup)] shared: &mut [$shared; $len],
+            $(#[spirv(storage_buffer, descriptor_set = 0, binding = $binding)] $field: $crate::stage!(@slice $access $ty),)*
+        ) {
+            let group = $crate::gpu::Group {
+                index: group.y * groups.x + group.x, lane, lanes: $threads, subgroup, subgroups, slot,
+            };
+            let mut bindings = Bindings { $($field: $crate::stage!(@view $access $field),)* };
+            run(&group, shared, push, &mut bindings);
+        }
+
+        #[cfg(not(target_arch = "spirv"))]
+        $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {
+            let mut shared: Shared = [Default::default(); $len];
+            for index in groups {
+                run(&$crate::gpu::Group::native(index), &mut shared, &call.0, call.1);
+            }
+        });
+    };
+
+    (@bindings $name:literal { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
+        #[doc = concat!("Buffers of `", $name, "` as its `run` sees them.")]
+        pub struct Bindings<'a> {
+            $(#[doc = concat!("`", stringify!($access), "`, binding ", stringify!($binding), ".")]
+            pub $field: $crate::stage!(@field $access $ty),)*
+        }
+    };
+
+    (@describe $name:literal $threads:tt { $($access:ident $binding:tt $field:ident : $ty:ty,)* } |$call:ident, $groups:ident| $loop:block) => {
+        #[doc = concat!("Buffers of a recording for `", $name, "`.")]
+        #[derive(Clone, Copy, Debug)]
+        pub struct Bind {
+            $(#[doc = concat!("`", stringify!($access), "`, binding ", stringify!($binding), ".")]
+            pub $field: $crate::gpu::Buffer<$ty>,)*
+        }
+
+        impl Bind {
+            /// The stage over these buffers with these push constants.
+            pub fn with(self, push: Push) -> $crate::gpu::Invocation {
+                $crate::gpu::Invocation {
+                    stage: &STAGE,
+                    buffers: vec![$(self.$field.id()),*],
+                    push: bytemuck::bytes_of(&push).to_vec(),
+                }
+            }
+        }
+
+        #[doc = concat!("The stage `", $name, "`.")]
+        pub static STAGE: $crate::gpu::Stage = $crate::gpu::Stage {
+            name: $name,
+            threads: $threads,
+            push_size: size_of::<Push>() as u32,
+            bindings: &[$($crate::gpu::Binding {
+                number: $binding,
+                name: stringify!($field),
+                access: $crate::stage!(@access $access),
+                stride: size_of::<$ty>() as u32,
+            }),*],
+            push_text: |bytes| format!("{:?}", bytemuck::pod_read_unaligned::<Push>(bytes)),
+            run: native,
+        };
+
+        unsafe fn native(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
+            let push: Push = bytemuck::pod_read_unaligned(call.push);
+            let mut bindings = {
+                let mut buffers = call.buffers.iter();
+                // SAFETY: the caller keeps `Stage::run`'s contract: a live, aligned buffer for every binding.
+                unsafe { Bindings { $($field: $crate::stage!(@native $access $ty, buffers),)* } }
+            };
+            let $call = (push, &mut bindings);
+            $loop
+        }
+    };
+
+    (@slice read $ty:ty) => { &[$ty] };
+    (@slice $access:ident $ty:ty) => { &mut [$ty] };
+    (@field read $ty:ty) => { $crate::gpu::Read<'a, $ty> };
+    (@field $access:ident $ty:ty) => { $crate::gpu::Write<'a, $ty> };
+    (@view read $field:ident) => { $crate::gpu::Read::new($field) };
+    (@view $access:ident $field:ident) => { $crate::gpu::Write::new($field) };
+    (@access read) => { $crate::gpu::Access::Read };
+    (@access write) => { $crate::gpu::Access::Write };
+    (@access update) => { $crate::gpu::Access::Update };
+    (@native read $ty:ty, $buffers:ident) => {{
+        let buffer = $buffers.next().expect("a buffer for every binding");
+        $crate::gpu::Read::<$ty>::new(buffer.start.cast(), buffer.size / size_of::<$ty>())
+    }};
+    (@native $access:ident $ty:ty, $buffers:ident) => {{
+        let buffer = $buffers.next().expect("a buffer for every binding");
+        $crate::gpu::Write::<$ty>::new(buffer.start.cast(), buffer.size / size_of::<$ty>())
+    }};
+}

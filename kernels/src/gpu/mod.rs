@@ -1,0 +1,45 @@
+//! The one place that knows whether a kernel runs on a GPU or natively.
+//!
+//! Stage code is written against this vocabulary and has no `cfg` in it. The idea that makes one source serve
+//! both: **the CPU is a device whose workgroups have one lane.** A stage that works in workgroups is written for
+//! any number of lanes — lanes stride over the tile, meet at barriers, combine through shared memory — and with a
+//! single lane the strides become plain loops, the barriers nothing, and the shared memory an array on the stack.
+//! A stage that treats every item by itself is called in a loop.
+//!
+//! | word | GPU | CPU |
+//! |---|---|---|
+//! | [`Read`], [`Write`] | storage buffer, unchecked | raw slice, checked in debug builds |
+//! | [`Group::barrier`] | `OpControlBarrier` | nothing |
+//! | [`Group::sum`] and friends | subgroup operation | the value itself |
+//! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
+//!
+//! [`stage!`](crate::stage) turns a declaration into the SPIR-V entry point, the native entry point and the
+//! description the host plans with.
+
+mod buffers;
+mod group;
+#[cfg(not(target_arch = "spirv"))]
+mod host;
+mod macros;
+
+pub use buffers::{Load, Read, Store, Write, shared_add};
+pub use group::{Group, Peers, saturating_sum};
+#[cfg(not(target_arch = "spirv"))]
+pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};
+
+#[cfg(not(target_arch = "spirv"))]
+pub use glam;
+#[cfg(target_arch = "spirv")]
+pub use spirv_std::glam;
+
+/// Smaller of two floats; if one is NaN, the other. One instruction on both targets, unlike `f32::min` on the GPU.
+#[inline(always)]
+pub fn fmin(a: f32, b: f32) -> f32 {
+    if a < b || b != b { a } else { b }
+}
+
+/// Larger of two floats; if one is NaN, the other.
+#[inline(always)]
+pub fn fmax(a: f32, b: f32) -> f32 {
+    if a > b || b != b { a } else { b }
+}

@@ -1,0 +1,140 @@
+//! Structs that live in buffers, shared by kernels and host. They are declared here and nowhere else.
+
+use crate::gpu::{Load, fmax, fmin, glam::Vec3};
+use crate::layout;
+
+layout! {
+    /// How many items a stage works on: at most `limit`, and when `slot` names a counter, no more than it holds.
+    pub struct Extent {
+        /// The capacity, or the count itself when the host knows it.
+        pub limit: u32,
+        /// Index into the counters, or [`Extent::HOST`].
+        pub slot: u32,
+    }
+
+    /// An axis-aligned box. Empty when a lower bound is above the upper one.
+    pub struct Aabb {
+        /// Lower corner.
+        pub min: Vec3,
+        /// Upper corner.
+        pub max: Vec3,
+    }
+
+    /// An inner node of the bounding volume hierarchy. Children are inner nodes, or leaves marked with [`LEAF`].
+    pub struct Node {
+        /// Child that covers the lower half of the leaves.
+        pub left: u32,
+        /// Child that covers the upper half.
+        pub right: u32,
+        /// First leaf below the node.
+        pub first: u32,
+        /// Last leaf below the node.
+        pub last: u32,
+    }
+
+    /// Two items whose boxes overlap, `a < b`.
+    pub struct Pair {
+        /// The item with the lower index.
+        pub a: u32,
+        /// The item with the higher index.
+        pub b: u32,
+    }
+
+    /// Workgroup counts as an indirect dispatch reads them.
+    pub struct DispatchArgs {
+        /// Along x.
+        pub x: u32,
+        /// Along y.
+        pub y: u32,
+        /// Along z.
+        pub z: u32,
+    }
+}
+
+/// Set in a reference to a leaf of the hierarchy; the other bits are the leaf's place in Morton order.
+pub const LEAF: u32 = 1 << 31;
+
+/// Where a walk through the hierarchy ends.
+pub const END: u32 = u32::MAX;
+
+/// Workgroups along x before a dispatch goes on in y: every Vulkan device allows this many.
+pub const MAX_GROUPS_X: u32 = 65_535;
+
+impl Extent {
+    /// `slot` of an extent that the host knows.
+    pub const HOST: u32 = u32::MAX;
+
+    /// A count known on the host.
+    pub const fn host(count: u32) -> Self {
+        Self { limit: count, slot: Self::HOST }
+    }
+
+    /// A count in a counter on the device, never more than `limit`.
+    pub const fn counter(slot: u32, limit: u32) -> Self {
+        Self { limit, slot }
+    }
+
+    /// The number of items.
+    #[inline(always)]
+    pub fn count(&self, counters: &impl Load<u32>) -> u32 {
+        if self.slot == Self::HOST {
+            self.limit
+        } else {
+            let count = counters.at(self.slot);
+            if count < self.limit { count } else { self.limit }
+        }
+    }
+}
+
+/// Items `start..end` of tile `index`, out of `count` in tiles of `size`; empty beyond the count.
+#[inline(always)]
+pub fn tile(index: u32, size: u32, count: u32) -> (u32, u32) {
+    let start = index * size;
+    if start >= count {
+        (count, count)
+    } else if count - start < size {
+        (start, count)
+    } else {
+        (start, start + size)
+    }
+}
+
+impl Aabb {
+    /// The box that holds nothing.
+    pub const EMPTY: Self = Self { min: Vec3::splat(f32::INFINITY), max: Vec3::splat(f32::NEG_INFINITY) };
+
+    /// The smallest box around both.
+    #[inline(always)]
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            min: Vec3::new(
+                fmin(self.min.x, other.min.x),
+                fmin(self.min.y, other.min.y),
+                fmin(self.min.z, other.min.z),
+            ),
+            max: Vec3::new(
+                fmax(self.max.x, other.max.x),
+                fmax(self.max.y, other.max.y),
+                fmax(self.max.z, other.max.z),
+            ),
+        }
+    }
+
+    /// True when the boxes share a point; touching counts, a NaN or an empty box overlaps nothing.
+    #[inline(always)]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        // Bitwise `&`: six comparisons without branches are cheaper than a chain of jumps on both targets.
+        (self.min.x <= other.max.x)
+            & (other.min.x <= self.max.x)
+            & (self.min.y <= other.max.y)
+            & (other.min.y <= self.max.y)
+            & (self.min.z <= other.max.z)
+            & (other.min.z <= self.max.z)
+    }
+
+    /// The middle. Halved before the sum, so that boxes near the end of the float range keep a finite one.
+    #[inline(always)]
+    pub fn centre(&self) -> Vec3 {
+        self.min * 0.5 + self.max * 0.5
+    }
+}

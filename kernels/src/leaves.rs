@@ -1,0 +1,29 @@
+//! Brings the boxes into Morton order: neighbours in space become neighbours in memory.
+
+use crate::gpu::{Load, Store};
+use crate::layout::{Aabb, Extent};
+use crate::{layout, stage};
+
+stage! {
+    "leaves" each 256 {
+        read 0 boxes: Aabb,
+        read 1 counters: u32,
+        read 2 order: u32,
+        write 3 leaf_boxes: Aabb,
+    }
+}
+
+layout! {
+    /// Push constants of `leaves`.
+    pub struct Push {
+        /// Number of boxes.
+        pub extent: Extent,
+    }
+}
+
+/// Fetches one box.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item < push.extent.count(&b.counters) {
+        b.leaf_boxes.put(item, b.boxes.at(b.order.at(item)));
+    }
+}

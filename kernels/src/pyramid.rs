@@ -1,0 +1,57 @@
+//! One level of a pyramid over the leaves in Morton order: each box joins [`FAN`] neighbours of the level below.
+//!
+//! With it `refit` finds the box of any run of leaves from a handful of reads. The usual refit lets the second of two
+//! children that arrives go on upwards; it would have to pass boxes between workgroups within a dispatch, and
+//! depend on who comes first. This way every pass is free of both.
+
+use crate::gpu::{Load, Store};
+use crate::layout::{Aabb, Extent};
+use crate::{layout, stage};
+
+stage! {
+    "pyramid" each 256 {
+        read 0 leaf_boxes: Aabb,
+        read 1 counters: u32,
+        update 2 levels: Aabb,
+    }
+}
+
+/// Boxes that are joined to one of the next level.
+pub const FAN: u32 = 8;
+
+layout! {
+    /// Push constants of `pyramid`.
+    pub struct Push {
+        /// Number of leaves.
+        pub extent: Extent,
+        /// The level to build; level 0 are the leaves.
+        pub level: u32,
+        /// Where the level below starts in `levels`; not used for level 1.
+        pub below: u32,
+        /// Where the level starts in `levels`.
+        pub start: u32,
+    }
+}
+
+/// Joins the boxes below one box.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    let mut below = push.extent.count(&b.counters);
+    let mut level = 1;
+    while level < push.level {
+        below = below.div_ceil(FAN);
+        level += 1;
+    }
+    if item >= below.div_ceil(FAN) {
+        return;
+    }
+    let from = item * FAN;
+    let to = if below - from < FAN { below } else { from + FAN };
+    let mut bounds = Aabb::EMPTY;
+    let mut i = from;
+    while i < to {
+        let part = if push.level == 1 { b.leaf_boxes.at(i) } else { b.levels.at(push.below + i) };
+        bounds = bounds.union(&part);
+        i += 1;
+    }
+    b.levels.put(push.start + item, bounds);
+}

@@ -1,0 +1,93 @@
+//! Runs the same recording on the CPU, on llvmpipe and on SwiftShader, under the validation layers.
+//!
+//! A driver that is missing fails the test, and so does anything the validation layers say. `tools/test` installs the
+//! drivers and sets the environment.
+
+#![allow(dead_code, reason = "every test file uses its own part of this module")]
+
+use drystone::backend::Runner;
+use drystone::cpu::Cpu;
+use drystone::plan::Recording;
+use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
+use std::sync::Arc;
+
+/// Part of the name of each Vulkan device that tests run on, and its subgroup size.
+pub const DRIVERS: [(&str, u32); 2] = [("llvmpipe", 8), ("SwiftShader", 4)];
+
+/// Where a recording is run.
+pub enum Backend {
+    Cpu,
+    Vulkan(Arc<OwnDevice>),
+}
+
+impl Backend {
+    pub fn name(&self) -> String {
+        match self {
+            Self::Cpu => "cpu".to_owned(),
+            Self::Vulkan(device) => device.support().device_name.clone(),
+        }
+    }
+
+    pub fn runner(&self, recording: &Recording) -> drystone::Result<Box<dyn Runner>> {
+        Ok(match self {
+            Self::Cpu => Box::new(Cpu::new(recording.clone(), None)?),
+            Self::Vulkan(device) => Box::new(VulkanRunner::new(device.clone(), recording.clone())?),
+        })
+    }
+}
+
+/// Opens a driver under validation.
+pub fn open(name: &str) -> Arc<OwnDevice> {
+    let options = OwnDeviceOptions { name: Some(name.to_owned()), validation: true, ..Default::default() };
+    let device = Loader::system().and_then(|loader| OwnDevice::new(&loader, &options));
+    Arc::new(device.unwrap_or_else(|e| panic!("{name}: {e}\nrun tests with tools/test, which installs the drivers")))
+}
+
+/// Calls `test` for every backend, and fails if the validation layers said anything meanwhile.
+pub fn on_every_backend(test: impl Fn(&Backend)) {
+    test(&Backend::Cpu);
+    for (name, _) in DRIVERS {
+        on_device(name, &test);
+    }
+}
+
+/// Calls `test` for one driver, and fails if the validation layers said anything meanwhile.
+pub fn on_device(name: &str, test: impl Fn(&Backend)) {
+    let device = open(name);
+    let log = device.validation().clone();
+    test(&Backend::Vulkan(device));
+    let messages = log.take();
+    assert!(messages.is_empty(), "validation on {name}:\n{}", messages.join("\n"));
+}
+
+/// Reproducible pseudo-random numbers (PCG32).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        random.bits();
+        random
+    }
+
+    pub fn bits(&mut self) -> u32 {
+        let old = self.0;
+        self.0 = old.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let shifted = (((old >> 18) ^ old) >> 27) as u32;
+        shifted.rotate_right((old >> 59) as u32)
+    }
+
+    pub fn below(&mut self, limit: u32) -> u32 {
+        ((u64::from(self.bits()) * u64::from(limit)) >> 32) as u32
+    }
+
+    /// In 0..1.
+    pub fn unit(&mut self) -> f32 {
+        (self.bits() >> 8) as f32 / 16_777_216.0
+    }
+
+    /// In `from..to`.
+    pub fn range(&mut self, from: f32, to: f32) -> f32 {
+        from + (to - from) * self.unit()
+    }
+}
