@@ -20,6 +20,14 @@ layout! {
         pub max: Vec3,
     }
 
+    /// A box in the hierarchy: a leaf's, or the union of those below a node.
+    pub struct Volume {
+        /// The box.
+        pub bounds: Aabb,
+        /// The largest [`size_class`] among the leaves in it.
+        pub class: u32,
+    }
+
     /// An inner node of the bounding volume hierarchy. Children are inner nodes, or leaves marked with [`LEAF`].
     pub struct Node {
         /// Child that covers the lower half of the leaves.
@@ -99,6 +107,28 @@ pub fn tile(index: u32, size: u32, count: u32) -> (u32, u32) {
     }
 }
 
+impl Volume {
+    /// The volume that holds nothing.
+    pub const EMPTY: Self = Self { bounds: Aabb::EMPTY, class: 0 };
+
+    /// The smallest volume around both.
+    #[inline(always)]
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            bounds: self.bounds.union(&other.bounds),
+            class: if self.class > other.class { self.class } else { other.class },
+        }
+    }
+}
+
+/// How large a box is, in powers of four of its longest side: the top bits of the float. Boxes that are no boxes are 0.
+#[inline(always)]
+pub fn size_class(bounds: &Aabb) -> u32 {
+    let side = bounds.max - bounds.min;
+    let longest = fmax(fmax(side.x, side.y), side.z);
+    if longest > 0.0 { longest.to_bits() >> 24 } else { 0 }
+}
+
 impl Aabb {
     /// The box that holds nothing.
     pub const EMPTY: Self = Self { min: Vec3::splat(f32::INFINITY), max: Vec3::splat(f32::NEG_INFINITY) };
@@ -107,16 +137,8 @@ impl Aabb {
     #[inline(always)]
     pub fn union(&self, other: &Self) -> Self {
         Self {
-            min: Vec3::new(
-                fmin(self.min.x, other.min.x),
-                fmin(self.min.y, other.min.y),
-                fmin(self.min.z, other.min.z),
-            ),
-            max: Vec3::new(
-                fmax(self.max.x, other.max.x),
-                fmax(self.max.y, other.max.y),
-                fmax(self.max.z, other.max.z),
-            ),
+            min: Vec3::new(fmin(self.min.x, other.min.x), fmin(self.min.y, other.min.y), fmin(self.min.z, other.min.z)),
+            max: Vec3::new(fmax(self.max.x, other.max.x), fmax(self.max.y, other.max.y), fmax(self.max.z, other.max.z)),
         }
     }
 

@@ -228,8 +228,7 @@ impl Manifest {
 
     /// Reads a manifest's text.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let mut manifest =
-            Self { sources: 0, compiler: String::new(), builder: String::new(), modules: Vec::new() };
+        let mut manifest = Self { sources: 0, compiler: String::new(), builder: String::new(), modules: Vec::new() };
         let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
         let malformed = |(line, text): (usize, &str)| Error::Malformed { line, text: text.to_owned() };
         let header = lines.next().unwrap_or((1, ""));

@@ -2,15 +2,15 @@
 //! is left out; which pairs those are depends only on the boxes.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Aabb, END, Extent, Node, Pair};
-use crate::walk::{Tree, next_overlap};
+use crate::layout::{END, Extent, LEAF, Node, Pair, Volume};
+use crate::walk::Tree;
 use crate::{layout, stage};
 
 stage! {
     "pairs_fill" each 64 {
         read 0 nodes: Node,
-        read 1 node_boxes: Aabb,
-        read 2 leaf_boxes: Aabb,
+        read 1 node_volumes: Volume,
+        read 2 leaf_volumes: Volume,
         read 3 ropes: u32,
         read 4 counters: u32,
         read 5 order: u32,
@@ -35,22 +35,21 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= leaves {
         return;
     }
-    let tree = Tree { nodes: b.nodes, node_boxes: b.node_boxes, leaf_boxes: b.leaf_boxes, ropes: b.ropes };
-    let bounds = b.leaf_boxes.at(item);
+    let tree = Tree { nodes: b.nodes, node_volumes: b.node_volumes, leaf_volumes: b.leaf_volumes, ropes: b.ropes };
+    let seeker = tree.seeker(item);
     let this = b.order.at(item);
-    let mut fuel = leaves * 2;
+    let mut at = tree.start(&seeker, leaves);
     let mut place = b.places.at(item);
-    let mut at = b.ropes.at(item);
-    while at != END && place < push.capacity {
-        let leaf = next_overlap(&tree, &bounds, at, &mut fuel);
-        if leaf == END {
-            at = END;
-        } else {
-            let other = b.order.at(leaf);
+    let mut fuel = leaves * 2;
+    while at != END && place < push.capacity && fuel > 0 {
+        fuel -= 1;
+        let visit = tree.visit(&seeker, at);
+        if visit.hit {
+            let other = b.order.at(at & !LEAF);
             let pair = if this < other { Pair { a: this, b: other } } else { Pair { a: other, b: this } };
             b.pairs.put(place, pair);
             place += 1;
-            at = b.ropes.at(leaf);
         }
+        at = visit.next;
     }
 }

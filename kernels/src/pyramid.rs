@@ -5,14 +5,14 @@
 //! depend on who comes first. This way every pass is free of both.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Aabb, Extent};
+use crate::layout::{Extent, Volume};
 use crate::{layout, stage};
 
 stage! {
     "pyramid" each 256 {
-        read 0 leaf_boxes: Aabb,
+        read 0 leaf_volumes: Volume,
         read 1 counters: u32,
-        update 2 levels: Aabb,
+        update 2 levels: Volume,
     }
 }
 
@@ -46,12 +46,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let from = item * FAN;
     let to = if below - from < FAN { below } else { from + FAN };
-    let mut bounds = Aabb::EMPTY;
+    let mut volume = Volume::EMPTY;
     let mut i = from;
     while i < to {
-        let part = if push.level == 1 { b.leaf_boxes.at(i) } else { b.levels.at(push.below + i) };
-        bounds = bounds.union(&part);
+        let part = if push.level == 1 { b.leaf_volumes.at(i) } else { b.levels.at(push.below + i) };
+        volume = volume.union(&part);
         i += 1;
     }
-    b.levels.put(push.start + item, bounds);
+    b.levels.put(push.start + item, volume);
 }

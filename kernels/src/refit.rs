@@ -1,20 +1,20 @@
-//! The box of every inner node: the union over its run of leaves, taken from the pyramid.
+//! The volume of every inner node: the union over its run of leaves, taken from the pyramid.
 //!
 //! Half of the nodes hold two leaves and a quarter four, so the mean is a few reads a node. Minimum and maximum give
 //! the same bits in whatever order they are taken.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Aabb, Extent, Node};
+use crate::layout::{Extent, Node, Volume};
 use crate::pyramid::FAN;
 use crate::{layout, stage};
 
 stage! {
     "refit" each 256 {
-        read 0 leaf_boxes: Aabb,
+        read 0 leaf_volumes: Volume,
         read 1 counters: u32,
-        read 2 levels: Aabb,
+        read 2 levels: Volume,
         read 3 nodes: Node,
-        write 4 node_boxes: Aabb,
+        write 4 node_volumes: Volume,
     }
 }
 
@@ -36,18 +36,18 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let node = b.nodes.at(item);
-    let mut bounds = Aabb::EMPTY;
+    let mut volume = Volume::EMPTY;
     let mut low = node.first;
     let mut high = node.last + 1;
 
     // The leaves up to the next full block on both sides, then the same a level up.
     while low < high && low % FAN != 0 {
-        bounds = bounds.union(&b.leaf_boxes.at(low));
+        volume = volume.union(&b.leaf_volumes.at(low));
         low += 1;
     }
     while low < high && high % FAN != 0 {
         high -= 1;
-        bounds = bounds.union(&b.leaf_boxes.at(high));
+        volume = volume.union(&b.leaf_volumes.at(high));
     }
     let mut start = 0;
     let mut room = push.extent.limit.div_ceil(FAN);
@@ -56,16 +56,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         low /= FAN;
         high /= FAN;
         while low < high && low % FAN != 0 {
-            bounds = bounds.union(&b.levels.at(start + low));
+            volume = volume.union(&b.levels.at(start + low));
             low += 1;
         }
         while low < high && high % FAN != 0 {
             high -= 1;
-            bounds = bounds.union(&b.levels.at(start + high));
+            volume = volume.union(&b.levels.at(start + high));
         }
         start += room;
         room = room.div_ceil(FAN);
         level += 1;
     }
-    b.node_boxes.put(item, bounds);
+    b.node_volumes.put(item, volume);
 }

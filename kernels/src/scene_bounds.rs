@@ -3,7 +3,7 @@
 //! Boxes whose centre is not finite are left out; they get a key all the same (see `morton`), but one bad body must
 //! not blow the grid up for all others.
 
-use crate::gpu::{Group, Load, Store, glam::Vec3};
+use crate::gpu::{Group, Load, Store, finite, glam::Vec3};
 use crate::layout::{Aabb, Extent, tile};
 use crate::{layout, stage};
 
@@ -60,9 +60,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
             bounds = bounds.union(&item);
         } else {
             let centre = item.centre();
-            // False for NaN and for infinities.
-            let finite = (centre - centre).length_squared() == 0.0;
-            if finite {
+            if finite(centre.x) & finite(centre.y) & finite(centre.z) {
                 bounds = bounds.union(&Aabb { min: centre, max: centre });
             }
         }

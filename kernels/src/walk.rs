@@ -1,45 +1,74 @@
 //! The walk through the hierarchy that finds what overlaps a leaf: no stack, no recursion, bounded.
 //!
-//! Used by `pairs_count` and `pairs_fill`. Leaf `k` looks only at leaves after itself, so every pair is found once.
-//! It starts at its own rope instead of the root: what the ropes reach from there is exactly what comes after it.
+//! Used by `pairs_count` and `pairs_fill`. Every pair is found once, by one of its two leaves: the one of the smaller
+//! size class, and among equals the one that comes first in Morton order. A floor that touches a million bodies
+//! then searches for almost nothing and is found by each of them, instead of one lane walking through the whole scene.
+//!
+//! Who comes after a leaf in Morton order is exactly what the ropes reach from it, so a leaf starts at its own rope;
+//! only when the tree holds something of a larger class, which may lie before it, the walk starts at the root.
 
 use crate::gpu::{Load, Read};
-use crate::layout::{Aabb, END, LEAF, Node};
+use crate::layout::{LEAF, Node, Volume};
 
 /// The hierarchy, as a walk reads it.
 #[derive(Clone, Copy)]
 pub struct Tree<'a> {
     /// Inner nodes.
     pub nodes: Read<'a, Node>,
-    /// Their boxes.
-    pub node_boxes: Read<'a, Aabb>,
-    /// Boxes of the leaves in Morton order.
-    pub leaf_boxes: Read<'a, Aabb>,
+    /// Their volumes.
+    pub node_volumes: Read<'a, Volume>,
+    /// Volumes of the leaves in Morton order.
+    pub leaf_volumes: Read<'a, Volume>,
     /// Where to go on after the subtree that ends with a leaf.
     pub ropes: Read<'a, u32>,
 }
 
-/// The next leaf whose box overlaps `bounds`, starting at the node or leaf `at`, or [`END`].
-///
-/// `fuel` bounds the visits over the whole walk (a node is visited once at most); it can only run out on a
-/// broken tree.
-#[inline(always)]
-pub fn next_overlap(tree: &Tree<'_>, bounds: &Aabb, at: u32, fuel: &mut u32) -> u32 {
-    let mut at = at;
-    let mut found = END;
-    while at != END && found == END && *fuel > 0 {
-        *fuel -= 1;
-        if at & LEAF != 0 {
-            let leaf = at & !LEAF;
-            if tree.leaf_boxes.at(leaf).overlaps(bounds) {
-                found = leaf;
-            } else {
-                at = tree.ropes.at(leaf);
-            }
-        } else {
-            let node = tree.nodes.at(at);
-            at = if tree.node_boxes.at(at).overlaps(bounds) { node.left } else { tree.ropes.at(node.last) };
-        }
+/// A leaf that looks for others.
+#[derive(Clone, Copy)]
+pub struct Seeker {
+    /// Its place in Morton order.
+    pub leaf: u32,
+    /// Its volume.
+    pub volume: Volume,
+}
+
+/// One step of a walk.
+#[derive(Clone, Copy)]
+pub struct Visit {
+    /// Whether a leaf was reached that makes a pair with the seeker.
+    pub hit: bool,
+    /// Where to go on, or [`END`](crate::layout::END).
+    pub next: u32,
+}
+
+impl Tree<'_> {
+    /// The seeker at `leaf`.
+    #[inline(always)]
+    pub fn seeker(&self, leaf: u32) -> Seeker {
+        Seeker { leaf, volume: self.leaf_volumes.at(leaf) }
     }
-    found
+
+    /// Where the walk of `seeker` starts in a tree of `leaves` leaves.
+    #[inline(always)]
+    pub fn start(&self, seeker: &Seeker, leaves: u32) -> u32 {
+        if leaves > 1 && self.node_volumes.at(0).class > seeker.volume.class { 0 } else { self.ropes.at(seeker.leaf) }
+    }
+
+    /// Visits the node or leaf `at`.
+    #[inline(always)]
+    pub fn visit(&self, seeker: &Seeker, at: u32) -> Visit {
+        let is_leaf = at & LEAF != 0;
+        // Loads are chosen by value: a leaf is its own range, and has nothing below it.
+        let (volume, last, below) = if is_leaf {
+            let leaf = at & !LEAF;
+            (self.leaf_volumes.at(leaf), leaf, at)
+        } else {
+            let node = self.nodes.at(at);
+            (self.node_volumes.at(at), node.last, node.left)
+        };
+        let mine = seeker.volume.class;
+        let later = volume.class > mine || (volume.class == mine && last > seeker.leaf);
+        let inside = later && volume.bounds.overlaps(&seeker.volume.bounds);
+        Visit { hit: inside && is_leaf, next: if inside && !is_leaf { below } else { self.ropes.at(last) } }
+    }
 }

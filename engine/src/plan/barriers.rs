@@ -5,9 +5,8 @@
 //! orders at once everything before it of those kinds. So a command that conflicts with nothing gets no barrier, and
 //! commands between two barriers may overlap on the device.
 //!
-//! A recording is usually run again and again. Its end conflicts with its beginning like any other pair, so the
-//! schedule is derived from two runs in a row, and the barriers of the second one are kept: what stands
-//! before the first command is then exactly what a repeated step needs.
+//! A recording is usually run again and again, and its end conflicts with its beginning like any other pair. What the
+//! barriers within a run leave open between one run and the next is closed by a barrier before the first command.
 
 use super::recording::{Recording, Use, UseKind};
 use drystone_kernels::gpu::BufferId;
@@ -117,9 +116,9 @@ impl Tracker {
             if writes {
                 past.retain(|p| !(u.range.start <= p.range.start && p.range.end <= u.range.end));
             }
-            let known = past.iter().any(|p| {
-                p.kind == u.kind && p.writes == writes && p.range == u.range && p.ordered.is_empty()
-            });
+            let known = past
+                .iter()
+                .any(|p| p.kind == u.kind && p.writes == writes && p.range == u.range && p.ordered.is_empty());
             if !known {
                 past.push(Past { range: u.range.clone(), kind: u.kind, writes, ordered: BTreeSet::new() });
             }
@@ -131,20 +130,37 @@ impl Tracker {
 pub fn schedule(recording: &Recording) -> Schedule {
     let mut tracker = Tracker::default();
     tracker.past.resize_with(recording.buffers().len(), Vec::new);
-    let mut schedule = Schedule::default();
-    for round in 0..2 {
-        for (index, command) in recording.commands().iter().enumerate() {
-            let uses = recording.uses(command);
-            let barrier = tracker.barrier(&uses);
-            if let Some(barrier) = &barrier {
-                tracker.apply(barrier);
-            }
-            tracker.remember(&uses);
-            if round == 1 {
-                schedule.steps.extend(barrier.map(Step::Barrier));
-                schedule.steps.push(Step::Command(index));
-            }
+    let uses: Vec<Vec<Use>> = recording.commands().iter().map(|c| recording.uses(c)).collect();
+    let mut within = Vec::with_capacity(uses.len());
+    for uses in &uses {
+        let barrier = tracker.barrier(uses);
+        if let Some(barrier) = &barrier {
+            tracker.apply(barrier);
         }
+        tracker.remember(uses);
+        within.push(barrier);
     }
-    schedule
+    // The same run once more, to see what its own barriers do not order after the run before.
+    let mut opening = Barrier::default();
+    for (uses, barrier) in uses.iter().zip(&within) {
+        if let Some(barrier) = barrier {
+            tracker.apply(barrier);
+        }
+        if let Some(missing) = tracker.barrier(uses) {
+            opening.before.extend(missing.before);
+            opening.after.extend(missing.after);
+            opening.buffers.extend(missing.buffers);
+            opening.memory |= missing.memory;
+        }
+        tracker.remember(uses);
+    }
+    let mut steps = Vec::new();
+    if !opening.before.is_empty() {
+        steps.push(Step::Barrier(opening));
+    }
+    for (index, barrier) in within.into_iter().enumerate() {
+        steps.extend(barrier.map(Step::Barrier));
+        steps.push(Step::Command(index));
+    }
+    Schedule { steps }
 }

@@ -5,11 +5,9 @@ use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
 use drystone_kernels::gpu::Buffer;
-use drystone_kernels::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair};
+use drystone_kernels::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair, Volume};
 use drystone_kernels::pyramid::FAN;
-use drystone_kernels::{
-    capacity, hierarchy, leaves, morton, pairs_count, pairs_fill, pyramid, refit, scene_bounds,
-};
+use drystone_kernels::{capacity, hierarchy, leaves, morton, pairs_count, pairs_fill, pyramid, refit, scene_bounds};
 
 /// Most boxes a hierarchy takes: the top bit of a reference marks leaves.
 pub const MAX_BOXES: u32 = LEAF - 1;
@@ -32,10 +30,10 @@ pub struct Bvh {
 pub struct Tree {
     /// Inner nodes, one fewer than boxes.
     pub nodes: Buffer<Node>,
-    /// Boxes of the inner nodes.
-    pub node_boxes: Buffer<Aabb>,
-    /// Boxes in Morton order.
-    pub leaf_boxes: Buffer<Aabb>,
+    /// Volumes of the inner nodes.
+    pub node_volumes: Buffer<Volume>,
+    /// Volumes of the boxes, in Morton order.
+    pub leaf_volumes: Buffer<Volume>,
     /// Where a walk goes on after the subtree that ends with a leaf.
     pub ropes: Buffer<u32>,
     /// Index of the box at each place of the Morton order.
@@ -69,15 +67,15 @@ impl Bvh {
         let ropes = recording.buffer(format!("{name}.ropes"), limit)?;
         let bind = hierarchy::Bind { keys, counters, nodes, ropes };
         recording.dispatch_each(limit, bind.with(hierarchy::Push { extent }))?;
-        let leaf_boxes = recording.buffer(format!("{name}.leaf_boxes"), limit)?;
-        let bind = leaves::Bind { boxes, counters, order, leaf_boxes };
+        let leaf_volumes = recording.buffer(format!("{name}.leaf_volumes"), limit)?;
+        let bind = leaves::Bind { boxes, counters, order, leaf_volumes };
         recording.dispatch_each(limit, bind.with(leaves::Push { extent }))?;
 
-        let levels = self.record_pyramid(recording, name, leaf_boxes)?;
-        let node_boxes = recording.buffer(format!("{name}.node_boxes"), limit)?;
-        let bind = refit::Bind { leaf_boxes, counters, levels, nodes, node_boxes };
+        let levels = self.record_pyramid(recording, name, leaf_volumes)?;
+        let node_volumes = recording.buffer(format!("{name}.node_volumes"), limit)?;
+        let bind = refit::Bind { leaf_volumes, counters, levels, nodes, node_volumes };
         recording.dispatch_each(limit, bind.with(refit::Push { extent }))?;
-        Ok(Tree { nodes, node_boxes, leaf_boxes, ropes, order, keys, scene, extent, counters })
+        Ok(Tree { nodes, node_volumes, leaf_volumes, ropes, order, keys, scene, extent, counters })
     }
 
     fn record_scene(self, recording: &mut Recording, name: &str) -> Result<Buffer<Aabb>, PlanError> {
@@ -100,8 +98,8 @@ impl Bvh {
         self,
         recording: &mut Recording,
         name: &str,
-        leaf_boxes: Buffer<Aabb>,
-    ) -> Result<Buffer<Aabb>, PlanError> {
+        leaf_volumes: Buffer<Volume>,
+    ) -> Result<Buffer<Volume>, PlanError> {
         let Self { extent, counters, .. } = self;
         let mut sizes = Vec::new();
         let mut size = extent.limit;
@@ -112,7 +110,7 @@ impl Bvh {
         let levels = recording.buffer(format!("{name}.levels"), sizes.iter().map(|&s| u64::from(s)).sum())?;
         let (mut below, mut start) = (0, 0);
         for (level, &size) in (1..).zip(&sizes) {
-            let bind = pyramid::Bind { leaf_boxes, counters, levels };
+            let bind = pyramid::Bind { leaf_volumes, counters, levels };
             recording.dispatch_each(u64::from(size), bind.with(pyramid::Push { extent, level, below, start }))?;
             (below, start) = (start, start + size);
         }
@@ -148,7 +146,7 @@ impl Search {
     /// Appends the search through `tree`.
     pub fn record(self, recording: &mut Recording, name: &str, tree: &Tree) -> Result<Found, PlanError> {
         let Self { capacity, needed, overflow, bit, tile } = self;
-        let Tree { nodes, node_boxes, leaf_boxes, ropes, order, extent, counters, .. } = *tree;
+        let Tree { nodes, node_volumes, leaf_volumes, ropes, order, extent, counters, .. } = *tree;
         let limit = u64::from(extent.limit);
         let counts = recording.buffer(format!("{name}.counts"), limit)?;
         let places = recording.buffer(format!("{name}.places"), limit)?;
@@ -156,11 +154,11 @@ impl Search {
         let args = recording.dispatch_args(format!("{name}.args"), 1)?;
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 
-        let bind = pairs_count::Bind { nodes, node_boxes, leaf_boxes, ropes, counters, counts };
+        let bind = pairs_count::Bind { nodes, node_volumes, leaf_volumes, ropes, counters, counts };
         recording.dispatch_each(limit, bind.with(pairs_count::Push { extent }))?;
         let scan = Scan { values: counts, prefixes: places, extent, counters, total: needed };
         scan.record(recording, scratch)?;
-        let bind = pairs_fill::Bind { nodes, node_boxes, leaf_boxes, ropes, counters, order, places, pairs };
+        let bind = pairs_fill::Bind { nodes, node_volumes, leaf_volumes, ropes, counters, order, places, pairs };
         recording.dispatch_each(limit, bind.with(pairs_fill::Push { extent, capacity }))?;
         let push = capacity::Push { slot: needed, capacity, tile, bit, index: 0 };
         recording.dispatch(1, capacity::Bind { counters, overflow, args }.with(push))?;

@@ -18,7 +18,9 @@ pub enum PlanError {
         name: String,
     },
     /// A buffer handle comes from another recording.
-    #[error("`{command}` names buffer {buffer}, but recording `{recording}` has {buffers} buffers: the handle belongs to another recording")]
+    #[error(
+        "`{command}` names buffer {buffer}, but recording `{recording}` has {buffers} buffers: the handle belongs to another recording"
+    )]
     UnknownBuffer {
         /// The recording.
         recording: String,
@@ -246,9 +248,10 @@ impl Recording {
     /// Appends a dispatch of `groups` workgroups. None is nothing to do, and leaves no command.
     pub fn dispatch(&mut self, groups: u64, invocation: Invocation) -> Result<(), PlanError> {
         let most = u64::from(MAX_GROUPS_X) * u64::from(MAX_GROUPS_X);
-        let count = u32::try_from(groups).ok().filter(|_| groups <= most).ok_or_else(|| {
-            PlanError::TooManyGroups { command: invocation.stage.name.to_owned(), groups }
-        })?;
+        let count = u32::try_from(groups)
+            .ok()
+            .filter(|_| groups <= most)
+            .ok_or_else(|| PlanError::TooManyGroups { command: invocation.stage.name.to_owned(), groups })?;
         if count == 0 {
             return Ok(());
         }

@@ -8,7 +8,9 @@ use ash::vk;
 #[non_exhaustive]
 pub enum Error {
     /// There is no Vulkan loader on this machine.
-    #[error("no Vulkan loader: {0}; install one (Debian: `apt install libvulkan1 mesa-vulkan-drivers`), or use the CPU backend")]
+    #[error(
+        "no Vulkan loader: {0}; install one (Debian: `apt install libvulkan1 mesa-vulkan-drivers`), or use the CPU backend"
+    )]
     NoLoader(String),
     /// The loader found no device.
     #[error("no Vulkan device{}; install a driver (Debian: `apt install mesa-vulkan-drivers`), or use the CPU backend", .0.as_ref().map(|n| format!(" whose name contains `{n}`")).unwrap_or_default())]
@@ -25,7 +27,9 @@ pub enum Error {
     #[error("the layer {0} is not installed (Debian: `apt install vulkan-validationlayers`)")]
     NoLayer(&'static str),
     /// A buffer is larger than the device lets a shader see at once.
-    #[error("buffer `{buffer}` has {size} bytes, but `{device}` binds at most {limit} (maxStorageBufferRange); use a smaller world or another device")]
+    #[error(
+        "buffer `{buffer}` has {size} bytes, but `{device}` binds at most {limit} (maxStorageBufferRange); use a smaller world or another device"
+    )]
     BindingTooLarge {
         /// The buffer.
         buffer: String,
@@ -37,7 +41,9 @@ pub enum Error {
         device: String,
     },
     /// The recording needs more memory than the device has.
-    #[error("recording `{recording}` needs {needed} bytes, `{device}` has {available}; use a smaller world or another device")]
+    #[error(
+        "recording `{recording}` needs {needed} bytes, `{device}` has {available}; use a smaller world or another device"
+    )]
     WorldTooLarge {
         /// The recording.
         recording: String,

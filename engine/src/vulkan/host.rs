@@ -60,8 +60,7 @@ impl Shared {
 
     /// Makes a buffer without memory.
     pub fn create_buffer(&self, size: u64, usage: vk::BufferUsageFlags) -> Result<vk::Buffer, Error> {
-        let info =
-            vk::BufferCreateInfo::default().size(size).usage(usage).sharing_mode(vk::SharingMode::EXCLUSIVE);
+        let info = vk::BufferCreateInfo::default().size(size).usage(usage).sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: the device is alive (contract of `new`), the description is complete.
         unsafe { self.host.device.create_buffer(&info, None) }.during("vkCreateBuffer")
     }

@@ -84,7 +84,11 @@ mod with_gpu_allocator {
                     .with_max_device_memblock_size(256 * MIB)
                     .with_max_host_memblock_size(64 * MIB),
             })
-            .map_err(|e| Error::OutOfMemory { buffer: "allocator".to_owned(), size: 0, why: e.to_string() })?;
+            .map_err(|e| Error::OutOfMemory {
+                buffer: "allocator".to_owned(),
+                size: 0,
+                why: e.to_string(),
+            })?;
             Ok(Self { allocator, live: HashMap::new(), next: 0 })
         }
     }
@@ -116,13 +120,8 @@ mod with_gpu_allocator {
             self.next += 1;
             // SAFETY: the handle is bound to one buffer and given back through `free`, as gpu-allocator asks.
             let memory = unsafe { inner.memory() };
-            let allocation = Allocation {
-                memory,
-                offset: inner.offset(),
-                size: inner.size(),
-                mapped: inner.mapped_ptr(),
-                token,
-            };
+            let allocation =
+                Allocation { memory, offset: inner.offset(), size: inner.size(), mapped: inner.mapped_ptr(), token };
             self.live.insert(token, inner);
             Ok(allocation)
         }

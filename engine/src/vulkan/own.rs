@@ -74,8 +74,10 @@ impl Instance {
         let has_debug_utils =
             validation || extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(ash::ext::debug_utils::NAME));
 
-        let application =
-            vk::ApplicationInfo::default().application_name(c"drystone").engine_name(c"drystone").api_version(API_VERSION);
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"drystone")
+            .engine_name(c"drystone")
+            .api_version(API_VERSION);
         let layer_names = [LAYER.as_ptr()];
         let extension_names = [ash::ext::debug_utils::NAME.as_ptr(), ash::ext::validation_features::NAME.as_ptr()];
         let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
@@ -137,12 +139,10 @@ impl OwnDevice {
         enable_required(&mut features);
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
         // SAFETY: the physical device belongs to the instance; `support` says the features are there.
-        let device =
-            unsafe { instance.raw.create_device(physical_device, &info, None) }.during("vkCreateDevice")?;
+        let device = unsafe { instance.raw.create_device(physical_device, &info, None) }.during("vkCreateDevice")?;
         // SAFETY: the family was asked for above, with one queue.
         let queue = unsafe { device.get_device_queue(queue_family, 0) };
-        let debug_utils =
-            instance.has_debug_utils.then(|| ash::ext::debug_utils::Device::new(&instance.raw, &device));
+        let debug_utils = instance.has_debug_utils.then(|| ash::ext::debug_utils::Device::new(&instance.raw, &device));
         let host = Host {
             instance: instance.raw.clone(),
             physical_device,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Choices when a program is made.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramOptions {
-    /// Recordings that may be pending at the same time: the length of the ring of timers.
+    /// Recordings that may be pending at the same time; the ring of timers is one longer.
     pub frames_in_flight: u32,
     /// Whether to record time stamps.
     pub timers: bool,
@@ -57,8 +57,19 @@ enum Ready {
         push: Vec<u8>,
         groups: ReadyGroups,
     },
-    Fill { command: usize, buffer: vk::Buffer, offset: u64, size: u64, value: u32 },
-    Copy { command: usize, source: vk::Buffer, target: vk::Buffer, region: vk::BufferCopy },
+    Fill {
+        command: usize,
+        buffer: vk::Buffer,
+        offset: u64,
+        size: u64,
+        value: u32,
+    },
+    Copy {
+        command: usize,
+        source: vk::Buffer,
+        target: vk::Buffer,
+        region: vk::BufferCopy,
+    },
 }
 
 enum ReadyGroups {
@@ -93,7 +104,8 @@ impl<M: Memory> Program<M> {
         let shared = unsafe { Shared::new(host) }?;
         check_sizes(&shared, &recording)?;
         let names = recording.commands().iter().map(Command::name).collect();
-        let frames = if options.timers { options.frames_in_flight.max(1) } else { 0 };
+        // One more than frames in flight: a frame's times are taken while the next is being recorded.
+        let frames = if options.timers { options.frames_in_flight.max(1) + 1 } else { 0 };
         let timers = Timers::new(shared.clone(), names, frames)?;
         let mut program = Self {
             label: CString::new(recording.name()).unwrap_or_default(),
@@ -156,8 +168,8 @@ impl<M: Memory> Program<M> {
             [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(buffers)];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(sets).pool_sizes(&sizes);
         // SAFETY: the device is alive; the description borrows locals that live through the call.
-        self.descriptors = unsafe { self.shared.host.device.create_descriptor_pool(&info, None) }
-            .during("vkCreateDescriptorPool")?;
+        self.descriptors =
+            unsafe { self.shared.host.device.create_descriptor_pool(&info, None) }.during("vkCreateDescriptorPool")?;
         self.shared.name(self.descriptors, &self.label);
         Ok(())
     }
@@ -178,9 +190,7 @@ impl<M: Memory> Program<M> {
                 let infos: Vec<_> = invocation
                     .buffers
                     .iter()
-                    .map(|&id| {
-                        [vk::DescriptorBufferInfo::default().buffer(handle(id)).range(vk::WHOLE_SIZE)]
-                    })
+                    .map(|&id| [vk::DescriptorBufferInfo::default().buffer(handle(id)).range(vk::WHOLE_SIZE)])
                     .collect();
                 let writes: Vec<_> = invocation
                     .stage

@@ -175,10 +175,9 @@ impl Support {
         if self.api_version < API_VERSION {
             missing.push(Missing::ApiVersion { has: self.api_version });
         }
-        for (there, name) in [
-            (self.vulkan_memory_model, "vulkanMemoryModel"),
-            (self.scalar_block_layout, "scalarBlockLayout"),
-        ] {
+        for (there, name) in
+            [(self.vulkan_memory_model, "vulkanMemoryModel"), (self.scalar_block_layout, "scalarBlockLayout")]
+        {
             if !there {
                 missing.push(Missing::Feature(name));
             }

@@ -96,8 +96,9 @@ impl VulkanRunner {
 
     /// Zeroes every buffer, so that runs start from the same bytes on every backend.
     fn clear(&mut self) -> Result<()> {
-        let buffers: Vec<_> =
-            (0..self.program.recording().buffers().len()).filter_map(|i| self.program.vk_buffer(BufferId(i as u32))).collect();
+        let buffers: Vec<_> = (0..self.program.recording().buffers().len())
+            .filter_map(|i| self.program.vk_buffer(BufferId(i as u32)))
+            .collect();
         self.submit(|device, commands| {
             for &buffer in &buffers {
                 // SAFETY: the buffer is alive and idle.
@@ -123,7 +124,15 @@ impl VulkanRunner {
                         vk::PipelineStageFlags::ALL_COMMANDS,
                         vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST,
                     );
-                    device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &everything, &[], &[]);
+                    device.cmd_pipeline_barrier(
+                        commands,
+                        from,
+                        to,
+                        vk::DependencyFlags::empty(),
+                        &everything,
+                        &[],
+                        &[],
+                    );
                 })?
             }
         };

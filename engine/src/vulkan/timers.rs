@@ -38,7 +38,8 @@ impl Timers {
                 .query_type(vk::QueryType::TIMESTAMP)
                 .query_count(timers.stamps.len() as u32);
             // SAFETY: the device is alive; the description is complete.
-            let pool = unsafe { timers.shared.host.device.create_query_pool(&info, None) }.during("vkCreateQueryPool")?;
+            let pool =
+                unsafe { timers.shared.host.device.create_query_pool(&info, None) }.during("vkCreateQueryPool")?;
             timers.shared.name(pool, c"drystone timers");
             timers.slots.push(Slot { pool, run: None });
         }
@@ -78,8 +79,7 @@ impl Timers {
         };
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         // SAFETY: the pool has a query for every entry of `stamps`.
-        let result =
-            unsafe { self.shared.host.device.get_query_pool_results(slot.pool, 0, &mut self.stamps, flags) };
+        let result = unsafe { self.shared.host.device.get_query_pool_results(slot.pool, 0, &mut self.stamps, flags) };
         match result {
             Err(vk::Result::NOT_READY) => return Ok(None),
             other => other.during("vkGetQueryPoolResults")?,

@@ -38,30 +38,38 @@ impl Group {
         self.lanes / self.subgroups
     }
 
-    /// Exclusive prefix over the lanes' `value`, and the total. `shared` needs a word a lane and is free again after.
+    /// Exclusive prefix over the lanes' `value`, and the total. `shared` needs a word a subgroup and is free again after.
     /// Sums that do not fit are held at `u32::MAX`, so that a count which overflows is still seen as too large.
     #[inline(always)]
     pub fn exclusive<const N: usize>(&self, shared: &mut [u32; N], value: u32) -> (u32, u32) {
         use super::{Load, Store};
-        self.barrier();
-        shared.put(self.lane, value);
-        self.barrier();
-        // Kogge-Stone: after round r every lane holds the sum of the 2^r lanes up to itself. The rounds are counted by
-        // a constant of the workgroup, so every lane passes every barrier.
+        // Within the subgroup: after round r every lane holds the sum of the 2^r lanes up to itself. All lanes take part
+        // in every shuffle; those without a left neighbour ask themselves and drop the answer.
         let mut inclusive = value;
         let mut reach = 1;
-        while reach < self.lanes {
-            let left = if self.lane >= reach { shared.at(self.lane - reach) } else { 0 };
-            self.barrier();
-            inclusive = saturating_sum(inclusive, left);
-            shared.put(self.lane, inclusive);
-            self.barrier();
+        while reach < self.width() {
+            let has_left = self.slot >= reach;
+            let left = self.from_slot(inclusive, if has_left { self.slot - reach } else { self.slot });
+            inclusive = if has_left { saturating_sum(inclusive, left) } else { inclusive };
             reach *= 2;
         }
-        let total = shared.at(self.lanes - 1);
-        let before = if self.lane > 0 { shared.at(self.lane - 1) } else { 0 };
+        let left = self.from_slot(inclusive, if self.slot > 0 { self.slot - 1 } else { 0 });
+
+        // Across subgroups: their sums meet in workgroup memory, and every lane adds up those before its own.
         self.barrier();
-        (before, total)
+        if self.slot == self.width() - 1 {
+            shared.put(self.subgroup, inclusive);
+        }
+        self.barrier();
+        let (mut before, mut total) = (0, 0);
+        let mut s = 0;
+        while s < self.subgroups {
+            before = if s == self.subgroup { total } else { before };
+            total = saturating_sum(total, shared.at(s));
+            s += 1;
+        }
+        self.barrier();
+        (if self.slot > 0 { saturating_sum(before, left) } else { before }, total)
     }
 }
 
@@ -116,11 +124,8 @@ mod target {
                 high &= ballot.y ^ flip;
                 bit += 1;
             }
-            let (below_low, below_high) = if self.slot < 32 {
-                ((1u32 << self.slot) - 1, 0)
-            } else {
-                (u32::MAX, (1u32 << (self.slot - 32)) - 1)
-            };
+            let (below_low, below_high) =
+                if self.slot < 32 { ((1u32 << self.slot) - 1, 0) } else { (u32::MAX, (1u32 << (self.slot - 32)) - 1) };
             Peers {
                 rank: (low & below_low).count_ones() + (high & below_high).count_ones(),
                 count: low.count_ones() + high.count_ones(),

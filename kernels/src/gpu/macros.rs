@@ -1,5 +1,5 @@
-//! [`stage!`](crate::stage): one declaration, three products (SPIR-V entry, native entry, description), and
-//! [`layout!`](crate::layout): structs that lie in memory alike on both sides.
+//! [`stage!`](macro@crate::stage): one declaration, three products (SPIR-V entry, native entry, description), and
+//! [`layout!`](macro@crate::layout): structs that lie in memory alike on both sides.
 
 /// Declares structs that live in buffers or push constants: `repr(C)`, plain old data, printable on the host.
 /// Fields have 4-byte alignment (`f32`, `u32`, `i32`, `Vec3`, arrays of them), which is what scalar block layout gives.
@@ -14,7 +14,7 @@ macro_rules! layout {
     )*};
 }
 
-/// Declares a stage. The file then holds `Push` (see [`layout!`](crate::layout)) and a function `run`:
+/// Declares a stage. The file then holds `Push` (see [`layout!`](macro@crate::layout)) and a function `run`:
 ///
 /// ```ignore
 /// stage! {

@@ -32,14 +32,20 @@ pub use glam;
 #[cfg(target_arch = "spirv")]
 pub use spirv_std::glam;
 
-/// Smaller of two floats; if one is NaN, the other. One instruction on both targets, unlike `f32::min` on the GPU.
+/// Smaller of two floats; if one is NaN, the other. Without a branch on both targets, unlike `f32::min` on the GPU.
 #[inline(always)]
 pub fn fmin(a: f32, b: f32) -> f32 {
-    if a < b || b != b { a } else { b }
+    if (a < b) | b.is_nan() { a } else { b }
 }
 
 /// Larger of two floats; if one is NaN, the other.
 #[inline(always)]
 pub fn fmax(a: f32, b: f32) -> f32 {
-    if a > b || b != b { a } else { b }
+    if (a > b) | b.is_nan() { a } else { b }
+}
+
+/// Neither NaN nor infinite.
+#[inline(always)]
+pub fn finite(v: f32) -> bool {
+    (v >= -f32::MAX) & (v <= f32::MAX)
 }

@@ -2,6 +2,7 @@
 //!
 //! Used by `tools/kernels` and by the engine's build script under the feature `build-kernels`.
 
+mod fuse;
 mod reflect;
 
 use drystone_kernels::gpu::Stage;
@@ -136,10 +137,10 @@ pub unsafe fn build(toolchain: Option<&Path>, target_dir: &Path) -> Result<Outpu
     };
     for stage in drystone_kernels::STAGES {
         let path = files.get(stage.name).ok_or_else(|| Error::Vanished(stage.name.to_owned()))?;
-        let bytes = std::fs::read(path)
-            .map_err(|source| manifest::Error::Unreadable { path: path.clone(), source })?;
-        let mut module = reflect::module(stage, &bytes)
-            .map_err(|why| Error::Reflect { stage: stage.name.to_owned(), why })?;
+        let bytes = std::fs::read(path).map_err(|source| manifest::Error::Unreadable { path: path.clone(), source })?;
+        let odd = |why| Error::Reflect { stage: stage.name.to_owned(), why };
+        let bytes = fuse::access_chains(&bytes).map_err(odd)?;
+        let mut module = reflect::module(stage, &bytes).map_err(odd)?;
         module.bytes = bytes.len();
         module.hash = fnv1a(bytes.iter().copied());
         module.matches(stage)?;

@@ -68,9 +68,11 @@ impl<'a> View<'a> {
     }
 
     fn threads(&self) -> Result<u32, String> {
-        let mode = self.spirv.execution_modes.iter().find(|i| {
-            i.operands.get(1) == Some(&Operand::ExecutionMode(ExecutionMode::LocalSize))
-        });
+        let mode = self
+            .spirv
+            .execution_modes
+            .iter()
+            .find(|i| i.operands.get(1) == Some(&Operand::ExecutionMode(ExecutionMode::LocalSize)));
         mode.and_then(|i| Some(number(i, 2)? * number(i, 3)? * number(i, 4)?))
             .ok_or_else(|| "no literal workgroup size".to_owned())
     }
