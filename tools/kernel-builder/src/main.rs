@@ -20,7 +20,13 @@ fn main() -> ExitCode {
         }
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let target = std::path::absolute(target.join("kernels")).unwrap_or_else(|_| PathBuf::from("/tmp/kernels"));
+    let target = match std::path::absolute(target.join("kernels")) {
+        Ok(target) => target,
+        Err(error) => {
+            eprintln!("no folder to build in: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     // SAFETY: the only thread of this process.
     let output = match unsafe { build(toolchain.as_deref(), &target) } {
         Ok(output) => output,
