@@ -80,12 +80,36 @@ pub trait Runner {
     fn recording(&self) -> &Recording;
     /// Overwrites part of a buffer. Waits for the device.
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()>;
-    /// Reads a buffer from its start. Waits for the device.
-    fn read_bytes(&mut self, buffer: BufferId, into: &mut [u8]) -> Result<()>;
+    /// Reads part of a buffer. Waits for the device.
+    fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()>;
     /// Runs the recording once and waits for it.
     fn run(&mut self) -> Result<RunTimes>;
     /// Memory by buffer.
     fn memory(&self) -> Vec<MemoryUse>;
+}
+
+/// Where to run.
+#[derive(Clone)]
+pub enum Device {
+    /// The CPU.
+    Cpu {
+        /// Worker threads; one a core when `None`.
+        threads: Option<usize>,
+    },
+    /// A Vulkan device of the engine's own.
+    #[cfg(feature = "loader")]
+    Vulkan(std::sync::Arc<crate::vulkan::OwnDevice>),
+}
+
+impl Device {
+    /// Makes a recording ready to run.
+    pub fn runner(&self, recording: Recording) -> Result<Box<dyn Runner>> {
+        Ok(match self {
+            Self::Cpu { threads } => Box::new(crate::cpu::Cpu::new(recording, *threads)?),
+            #[cfg(feature = "loader")]
+            Self::Vulkan(device) => Box::new(crate::vulkan::VulkanRunner::new(device.clone(), recording)?),
+        })
+    }
 }
 
 /// Typed reads and writes.
@@ -93,6 +117,19 @@ pub trait RunnerExt: Runner {
     /// Overwrites the first elements of a buffer.
     fn write<T: Pod>(&mut self, buffer: Buffer<T>, values: &[T]) -> Result<()> {
         self.write_bytes(buffer.id(), 0, bytemuck::cast_slice(values))
+    }
+
+    /// Overwrites one element.
+    fn write_at<T: Pod>(&mut self, buffer: Buffer<T>, index: u64, value: &T) -> Result<()> {
+        self.write_bytes(buffer.id(), index.saturating_mul(size_of::<T>() as u64), bytemuck::bytes_of(value))
+    }
+
+    /// Reads one element.
+    fn read_at<T: Pod>(&mut self, buffer: Buffer<T>, index: u64) -> Result<T> {
+        let mut value = T::zeroed();
+        let offset = index.saturating_mul(size_of::<T>() as u64);
+        self.read_bytes(buffer.id(), offset, bytemuck::bytes_of_mut(&mut value))?;
+        Ok(value)
     }
 
     /// The whole buffer.
@@ -106,7 +143,7 @@ pub trait RunnerExt: Runner {
     fn read_first<T: Pod>(&mut self, buffer: Buffer<T>, count: u64) -> Result<Vec<T>> {
         check_bounds(self.recording(), buffer.id(), 0, count.saturating_mul(size_of::<T>() as u64))?;
         let mut values = vec![T::zeroed(); count as usize];
-        self.read_bytes(buffer.id(), bytemuck::cast_slice_mut(&mut values))?;
+        self.read_bytes(buffer.id(), 0, bytemuck::cast_slice_mut(&mut values))?;
         Ok(values)
     }
 }

@@ -47,6 +47,15 @@ pub enum Error {
     /// The thread pool cannot be made.
     #[error("cannot start worker threads: {0}")]
     Threads(String),
+    /// Something said to the world makes no sense.
+    #[error(transparent)]
+    World(#[from] crate::world::WorldError),
+    /// A setting is out of its range.
+    #[error(transparent)]
+    Settings(#[from] crate::SettingsError),
+    /// A time step that cannot be made.
+    #[error("a time step of {0} s: it must be between 0 and 1 s")]
+    TimeStep(f32),
     /// The Vulkan backend.
     #[cfg(feature = "vulkan")]
     #[error(transparent)]

@@ -29,10 +29,17 @@ pub mod backend;
 pub mod cpu;
 mod error;
 pub mod kernels;
+pub mod metrics;
 pub mod plan;
+pub mod scenes;
+mod settings;
+mod simulation;
 #[cfg(feature = "vulkan")]
 pub mod vulkan;
+pub mod world;
 
 pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
+pub use settings::{Settings, SettingsError};
+pub use simulation::{BodyState, Simulation, StepReport};

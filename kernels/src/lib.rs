@@ -11,10 +11,14 @@
 // Kernel loops are written with `while` and explicit indices: that is what the GPU compiler handles best.
 #![allow(clippy::manual_range_contains)]
 
+pub mod collide;
 pub mod gpu;
 pub mod layout;
 #[cfg(not(target_arch = "spirv"))]
 pub mod manifest;
+pub mod math;
+pub mod rigid;
+pub mod solve;
 pub mod walk;
 
 /// Lists the stages: declares their modules, and the table the host works with.
@@ -45,4 +49,19 @@ stages! {
     refit
     pairs_count
     pairs_fill
+    bounds
+    touch
+    gate
+    contacts
+    predict
+    entries
+    rows_clear
+    rows
+    colour
+    colour_settle
+    colour_ranges
+    primal
+    dual
+    velocity
+    store
 }

@@ -163,9 +163,10 @@ impl Runner for Cpu {
         Ok(())
     }
 
-    fn read_bytes(&mut self, buffer: BufferId, into: &mut [u8]) -> Result<()> {
-        check_bounds(&self.recording, buffer, 0, into.len() as u64)?;
-        into.copy_from_slice(&self.memory[buffer.0 as usize].bytes_mut()[..into.len()]);
+    fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()> {
+        check_bounds(&self.recording, buffer, offset, into.len() as u64)?;
+        let start = offset as usize;
+        into.copy_from_slice(&self.memory[buffer.0 as usize].bytes_mut()[start..start + into.len()]);
         Ok(())
     }
 

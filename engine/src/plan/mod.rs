@@ -10,6 +10,7 @@ mod recording;
 pub mod reduce;
 pub mod scan;
 pub mod sort;
+pub mod step;
 mod text;
 
 pub use barriers::{Barrier, Schedule, Step};

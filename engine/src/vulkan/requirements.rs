@@ -12,8 +12,6 @@ pub const API_VERSION: u32 = vk::API_VERSION_1_2;
 const WORKGROUP: u32 = 256;
 /// Workgroup memory of the hungriest kernel.
 const WORKGROUP_MEMORY: u32 = 16 * 1024;
-/// Storage buffers of the kernel that binds most.
-const STORAGE_BUFFERS: u32 = 8;
 /// Subgroup sizes the kernels are written for: ballots are read as two words.
 const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=64;
 
@@ -190,10 +188,11 @@ impl Support {
         if !SUBGROUP_SIZES.contains(&self.subgroup_size) {
             missing.push(Missing::SubgroupSize(self.subgroup_size));
         }
+        let buffers = drystone_kernels::STAGES.iter().map(|s| s.bindings.len() as u32).max().unwrap_or(0);
         for (name, has, needs) in [
             ("maxComputeWorkGroupInvocations", self.max_workgroup, WORKGROUP),
             ("maxComputeSharedMemorySize", self.max_workgroup_memory, WORKGROUP_MEMORY),
-            ("maxPerStageDescriptorStorageBuffers", self.max_storage_buffers, STORAGE_BUFFERS),
+            ("maxPerStageDescriptorStorageBuffers", self.max_storage_buffers, buffers),
         ] {
             if has < needs {
                 missing.push(Missing::Limit { name, has, needs });

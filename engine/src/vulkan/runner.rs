@@ -185,11 +185,11 @@ impl Runner for VulkanRunner {
         Ok(())
     }
 
-    fn read_bytes(&mut self, buffer: BufferId, into: &mut [u8]) -> Result<()> {
-        check_bounds(self.program.recording(), buffer, 0, into.len() as u64)?;
+    fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()> {
+        check_bounds(self.program.recording(), buffer, offset, into.len() as u64)?;
         let (staging, mapped) = self.staging()?;
         let source = self.handle(buffer)?;
-        let mut at = 0;
+        let mut at = offset;
         for chunk in into.chunks_mut(STAGING as usize) {
             let region = [vk::BufferCopy { src_offset: at, dst_offset: 0, size: chunk.len() as u64 }];
             // SAFETY: both ranges lie inside their buffers.

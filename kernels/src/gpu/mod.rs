@@ -17,12 +17,14 @@
 //! description the host plans with.
 
 mod buffers;
+mod float;
 mod group;
 #[cfg(not(target_arch = "spirv"))]
 mod host;
 mod macros;
 
 pub use buffers::{Load, Read, Store, Write, shared_add};
+pub use float::{abs, atan2, cos, sin, sqrt};
 pub use group::{Group, Peers, saturating_sum};
 #[cfg(not(target_arch = "spirv"))]
 pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};

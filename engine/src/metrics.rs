@@ -1,0 +1,89 @@
+//! Energy, momentum, penetration and a hash of all poses, computed from the state in double precision.
+
+use crate::backend::RunnerExt;
+use crate::glam::{DQuat, DVec3};
+use crate::{Result, Simulation};
+use drystone_kernels::gate::counter;
+use drystone_kernels::manifest::fnv1a;
+use drystone_kernels::rigid::{POINTS, kind};
+
+/// What a state amounts to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Energy of motion, joules.
+    pub kinetic_energy: f64,
+    /// Energy of height, joules.
+    pub potential_energy: f64,
+    /// Linear momentum.
+    pub momentum: DVec3,
+    /// Angular momentum about the origin.
+    pub angular_momentum: DVec3,
+    /// Deepest overlap of two colliders when contacts were last looked for, metres.
+    pub max_penetration: f64,
+    /// Mean overlap over all contact points.
+    pub mean_penetration: f64,
+    /// Contact points.
+    pub contacts: u64,
+    /// Highest speed of a body.
+    pub max_speed: f64,
+    /// Highest centre of mass of a body that forces move.
+    pub top: f64,
+    /// Hash of every pose's bytes.
+    pub pose_hash: u64,
+    /// Bodies that were taken out because their state was not finite.
+    pub quarantined: u32,
+}
+
+impl Metrics {
+    /// Of the simulation as it is.
+    pub fn of(simulation: &mut Simulation) -> Result<Self> {
+        let gravity = simulation.world().gravity().as_dvec3();
+        let (b, runner, world) = simulation.inside();
+        let bodies = runner.read(b.bodies)?;
+        let poses = runner.read(b.poses)?;
+        let velocities = runner.read(b.velocities)?;
+        let mut m = Self { top: f64::NEG_INFINITY, ..Self::default() };
+        for (index, ((body, pose), velocity)) in bodies.iter().zip(&poses).zip(&velocities).enumerate() {
+            if body.kind == kind::DISABLED && world.slot(index as u32).is_some() {
+                m.quarantined += 1;
+            }
+            if body.kind != kind::DYNAMIC {
+                continue;
+            }
+            let (mass, inertia) = (f64::from(body.mass), body.inertia.as_dvec3());
+            let (v, w) = (velocity.linear.as_dvec3(), velocity.angular.as_dvec3());
+            let r = pose.rotation;
+            // Velocities belong to the middle of the last step, and so does the momentum they make.
+            let rotation = DQuat::from_xyzw(r.v.x.into(), r.v.y.into(), r.v.z.into(), r.s.into()).normalize();
+            let position = pose.position.as_dvec3();
+            let spin = rotation * (inertia * (rotation.inverse() * w));
+            m.kinetic_energy += 0.5 * (mass * v.length_squared() + w.dot(spin));
+            m.potential_energy -= mass * f64::from(body.gravity_scale) * gravity.dot(position);
+            m.momentum += mass * v;
+            m.angular_momentum += position.cross(mass * v) + spin;
+            m.max_speed = m.max_speed.max(v.length());
+            m.top = m.top.max(position.y);
+        }
+        let solved = runner.read(b.counters)?[counter::SOLVED as usize];
+        let manifolds = runner.read_first(b.manifolds, u64::from(solved))?;
+        let points = runner.read_first(b.points, u64::from(solved) * u64::from(POINTS))?;
+        let mut sum = 0.0;
+        for (manifold, points) in manifolds.iter().zip(points.chunks_exact(POINTS as usize)) {
+            for point in &points[..manifold.count as usize] {
+                let depth = f64::from(-point.gap.z).max(0.0);
+                m.max_penetration = m.max_penetration.max(depth);
+                sum += depth;
+                m.contacts += 1;
+            }
+        }
+        m.mean_penetration = if m.contacts > 0 { sum / m.contacts as f64 } else { 0.0 };
+        let used = &poses[..poses.len().min(world.slot_count() as usize)];
+        m.pose_hash = fnv1a(bytemuck::cast_slice::<_, u8>(used).iter().copied());
+        Ok(m)
+    }
+
+    /// All mechanical energy.
+    pub fn energy(&self) -> f64 {
+        self.kinetic_energy + self.potential_energy
+    }
+}

@@ -1,0 +1,156 @@
+//! Shapes and what they are made of.
+
+use super::{WorldError, finite1, finite3, unit};
+use crate::glam::{Quat, Vec3};
+use drystone_kernels::rigid::shape as code;
+
+/// A collider's shape, centred on its origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// A ball.
+    Sphere {
+        /// Its radius.
+        radius: f32,
+    },
+    /// A box.
+    Box {
+        /// Half of its sides.
+        half: Vec3,
+    },
+    /// A cylinder along y with round ends.
+    Capsule {
+        /// Half the length of the straight part.
+        half_height: f32,
+        /// Of the ends and the cylinder.
+        radius: f32,
+    },
+    /// Everything below the plane through the origin at right angles to y.
+    HalfSpace,
+}
+
+/// Shortest and longest side that is accepted, in metres: single precision holds positions well in between.
+const SIZES: std::ops::RangeInclusive<f32> = 1e-5..=1e5;
+
+/// A shape on a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collider {
+    /// The shape.
+    pub shape: Shape,
+    /// In body space.
+    pub position: Vec3,
+    /// In body space.
+    pub rotation: Quat,
+    /// Kilograms a cubic metre.
+    pub density: f32,
+    /// Friction coefficient while it sticks. Two colliders have the geometric mean of theirs.
+    pub friction_static: f32,
+    /// Friction coefficient while it slides.
+    pub friction_dynamic: f32,
+    /// Groups it belongs to.
+    pub groups: u32,
+    /// Groups it collides with. Both sides have to agree.
+    pub mask: u32,
+}
+
+impl From<Shape> for Collider {
+    fn from(shape: Shape) -> Self {
+        Self {
+            shape,
+            position: Vec3::ZERO,
+            rotation: Quat::IDENTITY,
+            density: 1000.0,
+            friction_static: 0.5,
+            friction_dynamic: 0.5,
+            groups: 1,
+            mask: u32::MAX,
+        }
+    }
+}
+
+impl Collider {
+    /// A ball.
+    pub fn sphere(radius: f32) -> Self {
+        Shape::Sphere { radius }.into()
+    }
+
+    /// A box with sides `size`.
+    pub fn cuboid(size: Vec3) -> Self {
+        Shape::Box { half: size * 0.5 }.into()
+    }
+
+    /// A capsule along y.
+    pub fn capsule(half_height: f32, radius: f32) -> Self {
+        Shape::Capsule { half_height, radius }.into()
+    }
+
+    /// Everything below the plane y = 0 of the collider.
+    pub fn half_space() -> Self {
+        Shape::HalfSpace.into()
+    }
+
+    /// With both friction coefficients the same.
+    pub fn friction(mut self, mu: f32) -> Self {
+        (self.friction_static, self.friction_dynamic) = (mu, mu);
+        self
+    }
+
+    /// Of another density.
+    pub fn density(mut self, density: f32) -> Self {
+        self.density = density;
+        self
+    }
+
+    /// At `position` of the body.
+    pub fn at(mut self, position: Vec3) -> Self {
+        self.position = position;
+        self
+    }
+
+    /// Turned on the body.
+    pub fn turned(mut self, rotation: Quat) -> Self {
+        self.rotation = rotation;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), WorldError> {
+        let size = |field: &'static str, v: f32| {
+            finite1(field, v)?;
+            if SIZES.contains(&v) {
+                return Ok(());
+            }
+            Err(WorldError::OutOfRange { field, value: v, must: "between 1e-5 and 1e5 m" })
+        };
+        match self.shape {
+            Shape::Sphere { radius } => size("sphere radius", radius)?,
+            Shape::Box { half } => {
+                size("box half.x", half.x)?;
+                size("box half.y", half.y)?;
+                size("box half.z", half.z)?;
+            }
+            Shape::Capsule { half_height, radius } => {
+                size("capsule half_height", half_height)?;
+                size("capsule radius", radius)?;
+            }
+            Shape::HalfSpace => {}
+        }
+        finite3("collider position", self.position)?;
+        unit("collider rotation", self.rotation)?;
+        let not_negative = |field: &'static str, v: f32| {
+            finite1(field, v)?;
+            if v >= 0.0 { Ok(()) } else { Err(WorldError::OutOfRange { field, value: v, must: "0 or more" }) }
+        };
+        not_negative("density", self.density)?;
+        not_negative("friction_static", self.friction_static)?;
+        not_negative("friction_dynamic", self.friction_dynamic)
+    }
+
+    /// Code, half extents and radius as the kernels have them.
+    pub(crate) fn parameters(&self) -> (u32, Vec3, f32) {
+        match self.shape {
+            Shape::Sphere { radius } => (code::SPHERE, Vec3::ZERO, radius),
+            Shape::Box { half } => (code::BOX, half, 0.0),
+            Shape::Capsule { half_height, radius } => (code::CAPSULE, Vec3::new(0.0, half_height, 0.0), radius),
+            Shape::HalfSpace => (code::HALF_SPACE, Vec3::ZERO, 0.0),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The box around every collider at the start of the step, grown by its contact margin.
+
+use crate::collide::Solid;
+use crate::gpu::{Load, Store, abs, glam::Vec3};
+use crate::layout::Aabb;
+use crate::math::Pose;
+use crate::rigid::{Body, Collider, Params, kind, shape, thickness, world_pose};
+use crate::{layout, stage};
+
+stage! {
+    "bounds" each 256 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        write 4 boxes: Aabb,
+    }
+}
+
+layout! {
+    /// Push constants of `bounds`.
+    pub struct Push {
+        /// Number of colliders.
+        pub count: u32,
+    }
+}
+
+/// A half-space's box: bounded along an axis when the plane is at right angles to it.
+#[inline(always)]
+fn half_space(point: Vec3, normal: Vec3) -> Aabb {
+    let nearly = 0.999_999;
+    let low = |n: f32, p: f32| if n < -nearly { p } else { f32::NEG_INFINITY };
+    let high = |n: f32, p: f32| if n > nearly { p } else { f32::INFINITY };
+    Aabb {
+        min: Vec3::new(low(normal.x, point.x), low(normal.y, point.y), low(normal.z, point.z)),
+        max: Vec3::new(high(normal.x, point.x), high(normal.y, point.y), high(normal.z, point.z)),
+    }
+}
+
+/// The box of one collider.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let collider = b.colliders.at(item);
+    let mut bounds = Aabb::EMPTY;
+    if collider.shape != shape::NONE && b.bodies.at(collider.body).kind != kind::DISABLED {
+        let solid = Solid::new(&collider, &world_pose(&collider, &b.poses.at(collider.body)));
+        if collider.shape == shape::HALF_SPACE {
+            bounds = half_space(solid.centre, solid.y);
+        } else {
+            // Half of the margin on either side is enough for two that are a margin apart.
+            let grown = collider.radius + b.params.at(0).margin * thickness(&collider);
+            let h = collider.half;
+            let reach = |x: f32, y: f32, z: f32| abs(x) * h.x + abs(y) * h.y + abs(z) * h.z + grown;
+            let extent = Vec3::new(
+                reach(solid.x.x, solid.y.x, solid.z.x),
+                reach(solid.x.y, solid.y.y, solid.z.y),
+                reach(solid.x.z, solid.y.z, solid.z.z),
+            );
+            bounds = Aabb { min: solid.centre - extent, max: solid.centre + extent };
+        }
+    }
+    b.boxes.put(item, bounds);
+}

@@ -1,0 +1,297 @@
+//! Two boxes: separating axes, then clipping of one face against the other.
+//!
+//! Faces are preferred: an edge pair is chosen only when it is clearly better, since it gives one point where a face
+//! gives up to four, and a stack must not flicker between the two. Up to eight clipped points are reduced to the four
+//! that span the most. A point is named by the two edges it lies on, not by its place in the clipped polygon.
+
+use super::{Contact, Solid, at, component};
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Store, abs, fmax, sqrt};
+
+/// An axis and how far apart the boxes are along it.
+#[derive(Clone, Copy)]
+pub struct Axis {
+    /// 0 to 2: faces of a; 3 to 5: faces of b; 6 and up: edge i of a with edge j of b, `6 + 3 i + j`.
+    pub code: u32,
+    /// Negative when they overlap.
+    pub separation: f32,
+}
+
+#[inline(always)]
+fn extent(half: Vec3, v: Vec3) -> f32 {
+    half.x * abs(v.x) + half.y * abs(v.y) + half.z * abs(v.z)
+}
+
+/// The axis along which the boxes are farthest apart, or overlap least.
+#[inline(always)]
+pub fn best_axis(a: &Solid, b: &Solid) -> Axis {
+    let offset = b.centre - a.centre;
+    // Columns: b's axes seen from a. Rows: a's axes seen from b.
+    let (cx, cy, cz) = (a.to_local(b.x), a.to_local(b.y), a.to_local(b.z));
+    let (rx, ry, rz) = (Vec3::new(cx.x, cy.x, cz.x), Vec3::new(cx.y, cy.y, cz.y), Vec3::new(cx.z, cy.z, cz.z));
+    let (ta, tb) = (a.to_local(offset), b.to_local(offset));
+
+    let mut best = Axis { code: 0, separation: abs(ta.x) - a.half.x - extent(b.half, rx) };
+    let mut try_face = |code: u32, separation: f32, bias: f32| {
+        if separation > best.separation + bias {
+            best = Axis { code, separation };
+        }
+    };
+    // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
+    let bias = 1e-4 * (a.half.x + a.half.y + a.half.z);
+    try_face(1, abs(ta.y) - a.half.y - extent(b.half, ry), bias);
+    try_face(2, abs(ta.z) - a.half.z - extent(b.half, rz), bias);
+    try_face(3, abs(tb.x) - b.half.x - extent(a.half, cx), bias);
+    try_face(4, abs(tb.y) - b.half.y - extent(a.half, cy), bias);
+    try_face(5, abs(tb.z) - b.half.z - extent(a.half, cz), bias);
+
+    let face = best;
+    let smallest = |h: Vec3| -fmax(fmax(-h.x, -h.y), -h.z);
+    let size = fmax(smallest(a.half), smallest(b.half));
+    // Five percent and a little of the size.
+    let threshold = face.separation + 0.05 * abs(face.separation) + 0.01 * size;
+    let mut edge = Axis { code: 0, separation: f32::NEG_INFINITY };
+    let mut i = 0;
+    while i < 3 {
+        let row = if i == 0 {
+            rx
+        } else if i == 1 {
+            ry
+        } else {
+            rz
+        };
+        let mut j = 0;
+        while j < 3 {
+            let cos = component(row, j);
+            let square = 1.0 - cos * cos;
+            // Nearly parallel edges: a face axis is as good.
+            if square > 1e-3 {
+                let (ea, eb) = (a.axis(i), b.axis(j));
+                let l = ea.cross(eb);
+                let gap = abs(l.dot(offset)) - extent(a.half, a.to_local(l)) - extent(b.half, b.to_local(l));
+                let separation = gap / sqrt(square);
+                if separation > edge.separation {
+                    edge = Axis { code: 6 + 3 * i + j, separation };
+                }
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    if edge.separation > threshold { edge } else { face }
+}
+
+/// The contact along `code`.
+#[inline(always)]
+pub fn contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
+    if code >= 6 { edge_contact(a, b, code - 6, margin) } else { face_contact(a, b, code, margin) }
+}
+
+/// Middle of the edge along `axis` that is farthest in `direction`.
+#[inline(always)]
+fn edge_middle(s: &Solid, axis: u32, direction: Vec3) -> (Vec3, u32) {
+    let d = s.to_local(direction);
+    let pick = |h: f32, v: f32| if v < 0.0 { -h } else { h };
+    let corner = Vec3::new(
+        if axis == 0 { 0.0 } else { pick(s.half.x, d.x) },
+        if axis == 1 { 0.0 } else { pick(s.half.y, d.y) },
+        if axis == 2 { 0.0 } else { pick(s.half.z, d.z) },
+    );
+    let bits = (corner.x < 0.0) as u32 | ((corner.y < 0.0) as u32) << 1 | ((corner.z < 0.0) as u32) << 2;
+    (s.centre + s.to_world(corner), bits)
+}
+
+#[inline(always)]
+fn edge_contact(a: &Solid, b: &Solid, pair: u32, margin: f32) -> Contact {
+    let (i, j) = (pair / 3, pair % 3);
+    let (ea, eb) = (a.axis(i), b.axis(j));
+    let l = ea.cross(eb);
+    let l = l * (1.0 / sqrt(l.length_squared()));
+    // From b to a.
+    let normal = if l.dot(a.centre - b.centre) < 0.0 { -l } else { l };
+    let (pa, bits_a) = edge_middle(a, i, -normal);
+    let (pb, bits_b) = edge_middle(b, j, normal);
+    // Closest points of the two lines.
+    let r = pa - pb;
+    let ab = ea.dot(eb);
+    let scale = 1.0 / (1.0 - ab * ab);
+    let s = (ab * eb.dot(r) - ea.dot(r)) * scale;
+    let t = (eb.dot(r) - ab * ea.dot(r)) * scale;
+    let (on_a, on_b) = (pa + ea * s, pb + eb * t);
+    let mut contact = Contact::none();
+    contact.normal = normal;
+    if normal.dot(on_a - on_b) < margin {
+        contact.add(on_a, on_b, 0x1000 | pair << 6 | bits_a << 3 | bits_b);
+    }
+    contact
+}
+
+/// A polygon while it is clipped: points in the reference face's coordinates (two in the plane, the third above it), and
+/// for each the edge that leaves it. Edges 0 to 3 are the incident face's, 4 to 7 the reference face's.
+#[derive(Clone, Copy)]
+struct Polygon {
+    count: u32,
+    point: [Vec3; 8],
+    edge: [u32; 8],
+}
+
+impl Polygon {
+    #[inline(always)]
+    fn add(&mut self, point: Vec3, edge: u32) {
+        if self.count < 8 {
+            self.point.put(self.count, point);
+            self.edge.put(self.count, edge);
+            self.count += 1;
+        }
+    }
+}
+
+/// Cuts away what lies beyond side `side` of the reference rectangle.
+#[inline(always)]
+fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
+    let inside = |p: Vec3| {
+        if side == 0 {
+            hu - p.x
+        } else if side == 1 {
+            hv - p.y
+        } else if side == 2 {
+            hu + p.x
+        } else {
+            hv + p.y
+        }
+    };
+    let mut out = Polygon { count: 0, point: [Vec3::ZERO; 8], edge: [0; 8] };
+    let mut k = 0;
+    while k < polygon.count {
+        let next = if k + 1 < polygon.count { k + 1 } else { 0 };
+        let (p, q) = (at(&polygon.point, k), at(&polygon.point, next));
+        let (dp, dq) = (inside(p), inside(q));
+        let label = polygon.edge.at(k);
+        if dp >= 0.0 {
+            out.add(p, label);
+        }
+        if (dp >= 0.0) != (dq >= 0.0) {
+            let cut = p + (q - p) * (dp / (dp - dq));
+            // Going out, the new edge runs along the side; coming in, it is the old edge again.
+            out.add(cut, if dp >= 0.0 { 4 + side } else { label });
+        }
+        k += 1;
+    }
+    out
+}
+
+#[inline(always)]
+fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
+    let on_b = code >= 3;
+    let axis = if on_b { code - 3 } else { code };
+    let reference = if on_b { *b } else { *a };
+    let incident = if on_b { *a } else { *b };
+
+    let toward = incident.centre - reference.centre;
+    let up = reference.axis(axis);
+    let flipped = up.dot(toward) < 0.0;
+    let n = if flipped { -up } else { up };
+    let (iu, iv) = ((axis + 1) % 3, (axis + 2) % 3);
+    let (u, v) = (reference.axis(iu), reference.axis(iv));
+    let (hu, hv, hn) = (component(reference.half, iu), component(reference.half, iv), component(reference.half, axis));
+
+    // The incident face looks against the normal the most.
+    let d = incident.to_local(n);
+    let (ax, ay, az) = (abs(d.x), abs(d.y), abs(d.z));
+    let face = if ax >= ay && ax >= az {
+        0
+    } else if ay >= az {
+        1
+    } else {
+        2
+    };
+    let below = component(d, face) > 0.0;
+    let (ju, jv) = ((face + 1) % 3, (face + 2) % 3);
+    let side =
+        incident.axis(face) * if below { -component(incident.half, face) } else { component(incident.half, face) };
+    let (eu, ev) = (incident.axis(ju) * component(incident.half, ju), incident.axis(jv) * component(incident.half, jv));
+    let middle = incident.centre + side - reference.centre;
+    let project = |p: Vec3| Vec3::new(p.dot(u), p.dot(v), p.dot(n) - hn);
+
+    let mut polygon = Polygon { count: 0, point: [Vec3::ZERO; 8], edge: [0; 8] };
+    polygon.add(project(middle + eu + ev), 0);
+    polygon.add(project(middle - eu + ev), 1);
+    polygon.add(project(middle - eu - ev), 2);
+    polygon.add(project(middle + eu - ev), 3);
+    let mut s = 0;
+    while s < 4 {
+        polygon = clip(&polygon, s, hu, hv);
+        s += 1;
+    }
+
+    // What is near enough, then the four that span the most.
+    let mut near = Polygon { count: 0, point: [Vec3::ZERO; 8], edge: [0; 8] };
+    let mut k = 0;
+    while k < polygon.count {
+        if at(&polygon.point, k).z < margin {
+            let before = polygon.edge.at(if k > 0 { k - 1 } else { polygon.count - 1 });
+            near.add(at(&polygon.point, k), before << 3 | polygon.edge.at(k));
+        }
+        k += 1;
+    }
+    let kept = reduce(&near);
+
+    let mut contact = Contact::none();
+    contact.normal = if on_b { n } else { -n };
+    let name = 0x2000 | (code << 10) | (flipped as u32) << 9 | face << 7 | (below as u32) << 6;
+    let mut k = 0;
+    while k < near.count {
+        if kept & (1 << k) != 0 {
+            let p = at(&near.point, k);
+            let foot = reference.centre + u * p.x + v * p.y + n * hn;
+            let tip = foot + n * p.z;
+            contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, name ^ (near.edge.at(k) << 14));
+        }
+        k += 1;
+    }
+    contact
+}
+
+/// Bits of the points to keep: the deepest, the farthest from it, and the farthest to both sides of the line between.
+#[inline(always)]
+fn reduce(polygon: &Polygon) -> u32 {
+    if polygon.count <= 4 {
+        return 0xf;
+    }
+    let mut first = 0;
+    let mut k = 1;
+    while k < polygon.count {
+        if at(&polygon.point, k).z < at(&polygon.point, first).z - 1e-6 * abs(at(&polygon.point, first).z) {
+            first = k;
+        }
+        k += 1;
+    }
+    let p = at(&polygon.point, first);
+    let flat = |q: Vec3| Vec3::new(q.x - p.x, q.y - p.y, 0.0);
+    let mut second = first;
+    let mut best = -1.0;
+    k = 0;
+    while k < polygon.count {
+        let distance = flat(at(&polygon.point, k)).length_squared();
+        if distance > best {
+            (best, second) = (distance, k);
+        }
+        k += 1;
+    }
+    let line = flat(at(&polygon.point, second));
+    let (mut third, mut fourth) = (first, first);
+    let (mut low, mut high) = (0.0, 0.0);
+    k = 0;
+    while k < polygon.count {
+        let q = flat(at(&polygon.point, k));
+        let area = line.x * q.y - line.y * q.x;
+        if area < low {
+            (low, third) = (area, k);
+        }
+        if area > high {
+            (high, fourth) = (area, k);
+        }
+        k += 1;
+    }
+    1 << first | 1 << second | 1 << third | 1 << fourth
+}

@@ -1,0 +1,57 @@
+//! After the last round: bodies that still share a colour with a neighbour, or found none free, go into the fallback,
+//! which solves them one after the other. Writes the keys that sort bodies by colour.
+
+use crate::colour::{neighbour, precedes};
+use crate::gpu::{Load, Store};
+use crate::rigid::{Body, Manifold, row};
+use crate::{layout, stage};
+
+stage! {
+    "colour_settle" each 256 {
+        read 0 bodies: Body,
+        read 1 manifolds: Manifold,
+        read 2 rows: u32,
+        read 3 entries: u32,
+        read 4 coloured: u32,
+        write 5 colours: u32,
+        write 6 keys: u32,
+        write 7 order: u32,
+    }
+}
+
+layout! {
+    /// Push constants of `colour_settle`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Colours there are; the fallback comes behind them.
+        pub colours: u32,
+    }
+}
+
+/// Key of bodies that are not solved.
+pub const UNSOLVED: u32 = 255;
+
+/// Settles one body.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let mine = b.coloured.at(item);
+    let mut key = UNSOLVED;
+    if b.bodies.at(item).is_dynamic() {
+        key = mine;
+        let row = row(&b.rows, item);
+        let mut e = row.start;
+        while e < row.end {
+            let other = neighbour(&b.manifolds, b.entries.at(e));
+            if b.coloured.at(other) == mine && precedes(other, item) && b.bodies.at(other).is_dynamic() {
+                key = push.colours;
+            }
+            e += 1;
+        }
+    }
+    b.colours.put(item, mine);
+    b.keys.put(item, key);
+    b.order.put(item, item);
+}

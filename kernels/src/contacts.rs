@@ -1,0 +1,206 @@
+//! Contact manifolds: points, normal, the gap at the start of the step, and what the last step knew of them.
+//!
+//! A point is matched with last step's by its feature, and if a feature was renamed, by the nearest anchor. What is
+//! carried over is the multiplier as a force in world space, projected into the new basis and its friction cone, and
+//! the stiffness (Eq. 19). A point that did not slide keeps its anchors, so that its tangential gap is the way it
+//! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
+
+use crate::collide::{Contact, Solid, at, box_contact, other_contact};
+use crate::gpu::{Load, Store, fmax, glam::Vec3, sqrt};
+use crate::layout::Pair;
+use crate::math::{Pose, tangents};
+use crate::rigid::{
+    Body, CachedPair, CachedPoint, Collider, Manifold, NO_FEATURE, NONE, POINTS, Params, Point, ROLLS, STICKS, margin,
+    reach, row, shape, world_pose,
+};
+use crate::{layout, stage};
+
+stage! {
+    "contacts" each 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        read 4 pairs: Pair,
+        read 5 touches: u32,
+        read 6 axes: u32,
+        read 7 places: u32,
+        read 8 rows: u32,
+        read 9 entries: u32,
+        read 10 cached_pairs: CachedPair,
+        read 11 cached_points: CachedPoint,
+        write 12 manifolds: Manifold,
+        write 13 points: Point,
+    }
+}
+
+layout! {
+    /// Push constants of `contacts`.
+    pub struct Push {
+        /// Room for pairs.
+        pub pairs: u32,
+        /// Room for manifolds.
+        pub manifolds: u32,
+    }
+}
+
+/// The cached manifold of two colliders, or [`NONE`]. The shorter of their bodies' rows is searched.
+#[inline(always)]
+fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u32 {
+    let (row_a, row_c) = (row(&b.rows, body_a), row(&b.rows, body_c));
+    let (moves_a, moves_c) = (b.bodies.at(body_a).is_dynamic(), b.bodies.at(body_c).is_dynamic());
+    let first = moves_a && (!moves_c || row_a.end - row_a.start <= row_c.end - row_c.start);
+    let row = if first { row_a } else { row_c };
+    let mut found = NONE;
+    let mut e = row.start;
+    while e < row.end && found == NONE {
+        let manifold = b.entries.at(e) >> 1;
+        let pair = b.cached_pairs.at(manifold);
+        if pair.collider_a == a && pair.collider_b == c {
+            found = manifold;
+        }
+        e += 1;
+    }
+    found
+}
+
+/// Which point of the cached manifold belongs to a new one; `taken` marks those that are given away.
+#[inline(always)]
+fn find_point(b: &Bindings<'_>, cached: u32, feature: u32, anchor: Vec3, near: f32, taken: u32) -> u32 {
+    let mut found = NONE;
+    let mut nearest = near * near;
+    let mut k = 0;
+    while k < POINTS {
+        let old = b.cached_points.at(cached * POINTS + k);
+        if taken & (1 << k) == 0 && old.feature != NO_FEATURE {
+            let distance = (old.anchor_a - anchor).length_squared();
+            if old.feature & !STICKS == feature {
+                found = k;
+                nearest = -1.0;
+            } else if distance < nearest {
+                found = k;
+                nearest = distance;
+            }
+        }
+        k += 1;
+    }
+    found
+}
+
+/// Makes the manifold of one pair, if it touches.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.pairs || b.touches.at(item) == 0 {
+        return;
+    }
+    let place = b.places.at(item);
+    if place >= push.manifolds {
+        return;
+    }
+    let params = b.params.at(0);
+    let pair = b.pairs.at(item);
+    let swap = b.colliders.at(pair.a).shape > b.colliders.at(pair.b).shape;
+    let (index_a, index_c) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+    let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
+    let (pose_a, pose_c) = (b.poses.at(a.body), b.poses.at(c.body));
+    let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
+    let near = margin(&params, &a, &c);
+    let contact: Contact = if a.shape == shape::BOX && c.shape == shape::BOX {
+        box_contact(&sa, &sc, b.axes.at(item), near)
+    } else {
+        other_contact(&sa, a.shape, &sc, c.shape, near)
+    };
+
+    // The mass the two have against each other; something that does not move counts as an equal.
+    let (body_a, body_c) = (b.bodies.at(a.body), b.bodies.at(c.body));
+    let mass_a = if body_a.is_dynamic() { body_a.mass } else { body_c.mass };
+    let mass_c = if body_c.is_dynamic() { body_c.mass } else { body_a.mass };
+    let unit = mass_a / (mass_a + mass_c) * mass_c / (params.dt * params.dt);
+    let (reach_a, reach_c) = (reach(&a), reach(&c));
+    let length = if c.shape == shape::HALF_SPACE || reach_a < reach_c { reach_a } else { reach_c };
+    let friction_static = sqrt(a.friction_static * c.friction_static);
+    let friction_dynamic = sqrt(a.friction_dynamic * c.friction_dynamic);
+    b.manifolds.put(
+        place,
+        Manifold {
+            collider_a: index_a,
+            collider_b: index_c,
+            body_a: a.body,
+            body_b: c.body,
+            normal: contact.normal,
+            offset: pose_a.position - pose_c.position,
+            friction_static,
+            friction_dynamic,
+            unit,
+            ramp: params.beta * unit / length,
+            tolerance: params.tolerance * length,
+            deepest: 0.02 * length,
+            count: contact.count,
+        },
+    );
+
+    let (n, (t, u)) = (contact.normal, tangents(contact.normal));
+    let cached = find_cached(b, index_a, a.body, index_c, c.body);
+    let lowest = params.k_start * unit;
+    let mut taken = 0;
+    let mut k = 0;
+    while k < contact.count {
+        let feature = contact.feature.at(k);
+        let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
+        let gap_normal = n.dot(on_a - on_c);
+        let mut point = Point {
+            lever: Vec3::ZERO,
+            gap: Vec3::ZERO,
+            lambda: Vec3::ZERO,
+            k_normal: lowest,
+            k_tangent: lowest,
+            feature,
+        };
+        // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
+        let deep = gap_normal < -0.4 * length;
+        if cached != NONE && !deep {
+            let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
+            let old = find_point(b, cached, feature, anchor, 0.2 * length, taken);
+            if old != NONE {
+                taken |= 1 << old;
+                let old = b.cached_points.at(cached * POINTS + old);
+                let clamp = |k: f32| {
+                    let k = params.gamma * k;
+                    let highest = params.k_max * unit;
+                    if k < lowest {
+                        lowest
+                    } else if k > highest {
+                        highest
+                    } else {
+                        k
+                    }
+                };
+                point.k_normal = clamp(old.k_normal);
+                point.k_tangent = clamp(old.k_tangent);
+                // Eq. 19, in the new basis and cone.
+                let force = old.force * (params.alpha * params.gamma);
+                let normal = -fmax(0.0, -n.dot(force));
+                let (ft, fu) = (t.dot(force), u.dot(force));
+                let most = friction_static * -normal;
+                let size = sqrt(ft * ft + fu * fu);
+                let scale = if size > most { most / size } else { 1.0 };
+                point.lambda = Vec3::new(ft * scale, fu * scale, normal);
+                if old.feature & STICKS != 0 {
+                    point.feature |= STICKS;
+                    if feature & ROLLS == 0 {
+                        let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
+                        let drift = kept_a - kept_c;
+                        let drift = drift - n * n.dot(drift);
+                        if drift.length_squared() < 0.01 * length * length {
+                            (on_a, on_c) = (kept_a, kept_c);
+                        }
+                    }
+                }
+            }
+        }
+        let d = on_a - on_c;
+        point.lever = on_a - pose_a.position;
+        point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
+        b.points.put(place * POINTS + k, point);
+        k += 1;
+    }
+}

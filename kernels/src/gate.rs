@@ -1,0 +1,119 @@
+//! Decides whether the step goes on. Compares the lists' lengths with their capacities, sets overflow bits, and writes
+//! the indirect dispatches of everything that follows. When something does not fit and the step is strict, they are all
+//! empty: the state stays as it was, and the step can be repeated with larger lists as if nothing had happened.
+
+use crate::gpu::{Load, Store};
+use crate::layout::{DispatchArgs, MAX_GROUPS_X};
+use crate::{layout, stage};
+
+stage! {
+    "gate" each 1 {
+        update 0 counters: u32,
+        write 1 overflow: u32,
+        write 2 args: DispatchArgs,
+        write 3 colour_args: DispatchArgs,
+    }
+}
+
+layout! {
+    /// Push constants of `gate`.
+    pub struct Push {
+        /// Bodies.
+        pub bodies: u32,
+        /// Room for pairs.
+        pub pairs: u32,
+        /// Room for manifolds.
+        pub manifolds: u32,
+        /// Dispatches of the primal pass, which `colour_ranges` fills in.
+        pub colours: u32,
+        /// Not 0: a step that does not fit is not made.
+        pub strict: u32,
+    }
+}
+
+/// Entries of `counters`.
+pub mod counter {
+    /// Written by scans whose total nobody needs.
+    pub const SPARE: u32 = 0;
+    /// Overlapping pairs there are.
+    pub const PAIRS: u32 = 1;
+    /// Manifolds there are.
+    pub const MANIFOLDS: u32 = 2;
+    /// Manifolds of this step: those there are, within the room, and none when the step is not made.
+    pub const SOLVED: u32 = 3;
+    /// Bodies that could not get a colour.
+    pub const FALLBACK: u32 = 4;
+    /// Bodies that were taken out because their state was not finite.
+    pub const QUARANTINED: u32 = 5;
+    /// Steps that were made.
+    pub const STEPS: u32 = 6;
+    /// Counters.
+    pub const COUNT: u32 = 8;
+}
+
+/// Entries of `args`.
+pub mod dispatch {
+    /// Every body, 256 a workgroup.
+    pub const BODIES: u32 = 0;
+    /// Every manifold, 64 a workgroup.
+    pub const MANIFOLDS: u32 = 1;
+    /// Every pair, 64 a workgroup.
+    pub const PAIRS: u32 = 2;
+    /// Every entry of the rows, 256 a workgroup.
+    pub const ENTRIES: u32 = 3;
+    /// One workgroup.
+    pub const ONCE: u32 = 4;
+    /// Dispatches.
+    pub const COUNT: u32 = 5;
+}
+
+/// Bits of the overflow word.
+pub mod bit {
+    /// Pairs.
+    pub const PAIRS: u32 = 0;
+    /// Manifolds.
+    pub const MANIFOLDS: u32 = 1;
+}
+
+#[inline(always)]
+fn groups(count: u32, tile: u32) -> DispatchArgs {
+    let groups = count.div_ceil(tile);
+    let x = if groups < MAX_GROUPS_X { groups } else { MAX_GROUPS_X };
+    DispatchArgs { x, y: groups.div_ceil(MAX_GROUPS_X), z: 1 }
+}
+
+/// Opens or closes the gate.
+pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
+    let pairs = b.counters.at(counter::PAIRS);
+    let manifolds = b.counters.at(counter::MANIFOLDS);
+    let overflow =
+        ((pairs > push.pairs) as u32) << bit::PAIRS | ((manifolds > push.manifolds) as u32) << bit::MANIFOLDS;
+    b.overflow.put(0, overflow);
+    let open = overflow == 0 || push.strict == 0;
+    let within = |count: u32, limit: u32| {
+        if !open {
+            0
+        } else if count < limit {
+            count
+        } else {
+            limit
+        }
+    };
+    let solved = within(manifolds, push.manifolds);
+    b.counters.put(counter::SOLVED, solved);
+    b.counters.put(counter::FALLBACK, 0);
+    if open {
+        b.counters.put(counter::STEPS, b.counters.at(counter::STEPS) + 1);
+    }
+    b.args.put(dispatch::BODIES, groups(within(push.bodies, push.bodies), 256));
+    b.args.put(dispatch::MANIFOLDS, groups(solved, 64));
+    b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
+    b.args.put(dispatch::ENTRIES, groups(within(push.manifolds * 2, push.manifolds * 2), 256));
+    b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
+    // Those of the last step must not move anything if this one is not made.
+    let mut colour = 0;
+    while colour < push.colours {
+        b.colour_args.put(colour, groups(0, 1));
+        colour += 1;
+    }
+}

@@ -1,0 +1,237 @@
+//! Structs of the rigid-body step, and what its stages have in common.
+
+use crate::gpu::{Load, glam::Vec3};
+use crate::layout;
+use crate::math::Pose;
+
+layout! {
+    /// What stays the same over a step, for all bodies.
+    pub struct Params {
+        /// Acceleration of everything that falls.
+        pub gravity: Vec3,
+        /// Seconds.
+        pub dt: f32,
+        /// Part of last step's error that is left alone (Eq. 18).
+        pub alpha: f32,
+        /// How fast stiffness grows with error (Eq. 12), without units.
+        pub beta: f32,
+        /// What is kept of stiffness and multipliers from step to step (Eq. 19).
+        pub gamma: f32,
+        /// Lowest stiffness, in units.
+        pub k_start: f32,
+        /// Highest stiffness, in units.
+        pub k_max: f32,
+        /// Distance at which contacts are made, as a part of the smaller collider's size.
+        pub margin: f32,
+        /// Error that adds no stiffness, as a part of the collider's size.
+        pub tolerance: f32,
+        /// Bits of [`option`].
+        pub options: u32,
+    }
+
+    /// A body.
+    pub struct Body {
+        /// Kilograms; 0 for bodies that are not moved by forces.
+        pub mass: f32,
+        /// Inertia about the principal axes, which are the axes of body space.
+        pub inertia: Vec3,
+        /// How strongly gravity acts on it.
+        pub gravity_scale: f32,
+        /// One of [`kind`].
+        pub kind: u32,
+    }
+
+    /// A shape on a body.
+    pub struct Collider {
+        /// The body.
+        pub body: u32,
+        /// One of [`shape`].
+        pub shape: u32,
+        /// Half extents of a box; half the length of a capsule's axis in y.
+        pub half: Vec3,
+        /// Radius of a sphere or capsule.
+        pub radius: f32,
+        /// In body space.
+        pub pose: Pose,
+        /// Coefficient while it sticks.
+        pub friction_static: f32,
+        /// Coefficient while it slides.
+        pub friction_dynamic: f32,
+        /// Groups it belongs to.
+        pub groups: u32,
+        /// Groups it collides with.
+        pub mask: u32,
+    }
+
+    /// Up to four contact points of two colliders that share a normal.
+    pub struct Manifold {
+        /// The colliders.
+        pub collider_a: u32,
+        /// The colliders.
+        pub collider_b: u32,
+        /// Their bodies.
+        pub body_a: u32,
+        /// Their bodies.
+        pub body_b: u32,
+        /// From b to a.
+        pub normal: Vec3,
+        /// From b's centre of mass to a's, at the start of the step.
+        pub offset: Vec3,
+        /// Coefficient while it sticks.
+        pub friction_static: f32,
+        /// Coefficient while it slides.
+        pub friction_dynamic: f32,
+        /// One unit of stiffness: the reduced mass of the two bodies over dt squared.
+        pub unit: f32,
+        /// Stiffness that a metre of error adds to one unit in an iteration (Eq. 12).
+        pub ramp: f32,
+        /// Error that adds no stiffness.
+        pub tolerance: f32,
+        /// Overlap that a step corrects at most.
+        pub deepest: f32,
+        /// Points.
+        pub count: u32,
+    }
+
+    /// A contact point while it is solved. Rows are in the order tangent, bitangent, normal.
+    pub struct Point {
+        /// From a's centre of mass to the point on a, at the start of the step.
+        pub lever: Vec3,
+        /// Where a's point is, seen from b's, at the start of the step: along both tangents and the normal.
+        pub gap: Vec3,
+        /// Multipliers; the normal one is negative when it pushes.
+        pub lambda: Vec3,
+        /// Stiffness of the normal row.
+        pub k_normal: f32,
+        /// Stiffness of the tangent rows.
+        pub k_tangent: f32,
+        /// Feature in the low bits, [`STICKS`] on top.
+        pub feature: u32,
+    }
+
+    /// A contact point between steps.
+    pub struct CachedPoint {
+        /// The point on a, in its body space.
+        pub anchor_a: Vec3,
+        /// The point on b, in its body space.
+        pub anchor_b: Vec3,
+        /// Tangential multiplier in world space, and the normal one along the normal.
+        pub force: Vec3,
+        /// Stiffness of the normal row.
+        pub k_normal: f32,
+        /// Stiffness of the tangent rows.
+        pub k_tangent: f32,
+        /// As in [`Point`]; [`NO_FEATURE`] when there is no such point.
+        pub feature: u32,
+    }
+
+    /// Colliders that a cached manifold is about.
+    pub struct CachedPair {
+        /// The colliders.
+        pub collider_a: u32,
+        /// The colliders.
+        pub collider_b: u32,
+    }
+}
+
+/// What may move a body.
+pub mod kind {
+    /// Forces.
+    pub const DYNAMIC: u32 = 0;
+    /// Its velocity, and nothing else.
+    pub const KINEMATIC: u32 = 1;
+    /// Nothing.
+    pub const STATIC: u32 = 2;
+    /// Nothing, it is no longer there or was taken out because its state was not finite.
+    pub const DISABLED: u32 = 3;
+}
+
+/// What a collider is.
+pub mod shape {
+    /// A ball.
+    pub const SPHERE: u32 = 0;
+    /// A box.
+    pub const BOX: u32 = 1;
+    /// A segment along y with a radius.
+    pub const CAPSULE: u32 = 2;
+    /// Everything below the plane through the collider's origin, at right angles to its y axis.
+    pub const HALF_SPACE: u32 = 3;
+    /// Nothing: a free slot.
+    pub const NONE: u32 = 4;
+}
+
+/// Switches in [`Params`].
+pub mod option {
+    /// Rescale the stiffness of friction rows at the cone's border (Eq. 14).
+    pub const RESCALE: u32 = 1;
+}
+
+/// Set in a feature when the point did not slide in the last step.
+pub const STICKS: u32 = 1 << 31;
+/// Set in a feature when the point belongs to a shape that rolls: its anchors are never kept.
+pub const ROLLS: u32 = 1 << 30;
+/// The feature of a point that is not there.
+pub const NO_FEATURE: u32 = u32::MAX;
+/// Points a manifold has room for.
+pub const POINTS: u32 = 4;
+/// No body, no colour, no entry.
+pub const NONE: u32 = u32::MAX;
+
+/// A body's entries in the list of rows.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// First entry.
+    pub start: u32,
+    /// Behind the last.
+    pub end: u32,
+}
+
+/// The row of `body`: two words, since `rows` writes them from different lanes.
+#[inline(always)]
+pub fn row(rows: &impl Load<u32>, body: u32) -> Row {
+    Row { start: rows.at(body * 2), end: rows.at(body * 2 + 1) }
+}
+
+impl Body {
+    /// Whether forces move it.
+    #[inline(always)]
+    pub fn is_dynamic(&self) -> bool {
+        self.kind == kind::DYNAMIC
+    }
+}
+
+/// The world pose of a collider.
+#[inline(always)]
+pub fn world_pose(collider: &Collider, body: &Pose) -> Pose {
+    body.of(&collider.pose)
+}
+
+/// Half of a collider's longest side: the length that errors are measured against.
+#[inline(always)]
+pub fn reach(collider: &Collider) -> f32 {
+    let h = collider.half;
+    let longest = if h.x > h.y { h.x } else { h.y };
+    let longest = if longest > h.z { longest } else { h.z };
+    longest + collider.radius
+}
+
+/// A collider's shortest half side: what contact margins are measured against.
+#[inline(always)]
+pub fn thickness(collider: &Collider) -> f32 {
+    if collider.shape == shape::BOX {
+        let h = collider.half;
+        let shortest = if h.x < h.y { h.x } else { h.y };
+        if shortest < h.z { shortest } else { h.z }
+    } else if collider.shape == shape::HALF_SPACE {
+        f32::MAX
+    } else {
+        collider.radius
+    }
+}
+
+/// How far apart two colliders may be and still get contacts.
+#[inline(always)]
+pub fn margin(params: &Params, a: &Collider, b: &Collider) -> f32 {
+    let (a, b) = (thickness(a), thickness(b));
+    params.margin * if a < b { a } else { b }
+}

@@ -1,0 +1,59 @@
+//! Keeps what the next step needs of every contact: anchors in body space, the force, stiffness, whether it stuck.
+
+use crate::gpu::{Load, Store, glam::Vec3};
+use crate::math::{Pose, tangents};
+use crate::rigid::{CachedPair, CachedPoint, Manifold, NO_FEATURE, POINTS, Point};
+use crate::{layout, stage};
+
+stage! {
+    "store" each 64 {
+        read 0 manifolds: Manifold,
+        read 1 points: Point,
+        read 2 starts: Pose,
+        read 3 counters: u32,
+        write 4 cached_pairs: CachedPair,
+        write 5 cached_points: CachedPoint,
+    }
+}
+
+layout! {
+    /// Push constants of `store`.
+    pub struct Push {
+        /// Room for manifolds.
+        pub limit: u32,
+    }
+}
+
+/// Keeps one manifold.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.limit || item >= b.counters.at(crate::gate::counter::SOLVED) {
+        return;
+    }
+    let manifold = b.manifolds.at(item);
+    b.cached_pairs.put(item, CachedPair { collider_a: manifold.collider_a, collider_b: manifold.collider_b });
+    let (a, c) = (b.starts.at(manifold.body_a), b.starts.at(manifold.body_b));
+    let (t, u) = tangents(manifold.normal);
+    let mut k = 0;
+    while k < POINTS {
+        let mut cached = CachedPoint {
+            anchor_a: Vec3::ZERO,
+            anchor_b: Vec3::ZERO,
+            force: Vec3::ZERO,
+            k_normal: 0.0,
+            k_tangent: 0.0,
+            feature: NO_FEATURE,
+        };
+        if k < manifold.count {
+            let point = b.points.at(item * POINTS + k);
+            cached.anchor_a = a.rotation.inverse().apply(point.lever);
+            let gap = t * point.gap.x + u * point.gap.y + manifold.normal * point.gap.z;
+            cached.anchor_b = c.rotation.inverse().apply(point.lever + manifold.offset - gap);
+            cached.force = t * point.lambda.x + u * point.lambda.y + manifold.normal * point.lambda.z;
+            cached.k_normal = point.k_normal;
+            cached.k_tangent = point.k_tangent;
+            cached.feature = point.feature;
+        }
+        b.cached_points.put(item * POINTS + k, cached);
+        k += 1;
+    }
+}

@@ -1,0 +1,52 @@
+//! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm). A body whose state is no longer
+//! finite is put back to where it started and taken out; its neighbours go on.
+
+use crate::gpu::{Load, Store, finite, glam::Vec3};
+use crate::math::{Pose, Twist};
+use crate::rigid::{Body, Params, kind};
+use crate::solve::is_finite;
+use crate::{layout, stage};
+
+stage! {
+    "velocity" each 256 {
+        read 0 params: Params,
+        read 1 starts: Pose,
+        read 2 deltas: Twist,
+        update 3 bodies: Body,
+        update 4 poses: Pose,
+        update 5 velocities: Twist,
+        write 6 previous: Vec3,
+    }
+}
+
+layout! {
+    /// Push constants of `velocity`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+    }
+}
+
+/// Finishes one body.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let mut body = b.bodies.at(item);
+    if body.kind != kind::DYNAMIC {
+        return;
+    }
+    let delta = b.deltas.at(item);
+    let scale = 1.0 / b.params.at(0).dt;
+    let p = b.poses.at(item).position;
+    if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
+        b.previous.put(item, b.velocities.at(item).linear);
+        b.velocities.put(item, Twist { linear: delta.linear * scale, angular: delta.angular * scale });
+    } else {
+        body.kind = kind::DISABLED;
+        b.bodies.put(item, body);
+        b.poses.put(item, b.starts.at(item));
+        b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
+        b.previous.put(item, Vec3::ZERO);
+    }
+}
