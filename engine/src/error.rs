@@ -50,6 +50,9 @@ pub enum Error {
     /// Something said to the world makes no sense.
     #[error(transparent)]
     World(#[from] crate::world::WorldError),
+    /// There is no such scene.
+    #[error(transparent)]
+    Scene(#[from] crate::scenes::SceneError),
     /// A setting is out of its range.
     #[error(transparent)]
     Settings(#[from] crate::SettingsError),

@@ -7,23 +7,23 @@
 //! - [`cpu`] calls the same kernels on threads, on machines without a GPU.
 //!
 //! ```
-//! use drystone::backend::{Runner, RunnerExt};
-//! use drystone::plan::{Recording, sort::{Pairs, Sort}};
-//! use drystone::layout::Extent;
+//! use drystone::{Settings, Simulation, backend::Device, glam::Vec3};
+//! use drystone::world::{BodyDesc, Collider, World};
 //!
-//! let mut recording = Recording::new("sort");
-//! let counters = recording.buffer::<u32>("counters", 1)?;
-//! let input = Pairs::new(&mut recording, "input", 3)?;
-//! let sort = Sort { input, extent: Extent::host(3), key_bits: 32, counters, spare: 0 };
-//! let sorted = sort.record(&mut recording, "sort")?;
+//! let mut world = World::new();
+//! world.add(BodyDesc::fixed().with(Collider::half_space()))?;
+//! let ball = world.add(BodyDesc::dynamic().at(Vec3::Y * 5.0).with(Collider::sphere(0.5)))?;
 //!
-//! let mut cpu = drystone::cpu::Cpu::new(recording, None)?;
-//! cpu.write(input.keys, &[30, 10, 20])?;
-//! cpu.write(input.payloads, &[0, 1, 2])?;
-//! cpu.run()?;
-//! assert_eq!(cpu.read(sorted.payloads)?, [1, 2, 0]);
+//! let mut simulation = Simulation::new(world, Settings::default(), Device::Cpu { threads: None })?;
+//! for _ in 0..120 {
+//!     simulation.step(1.0 / 60.0)?;
+//! }
+//! assert!((simulation.body(ball)?.position.y - 0.5).abs() < 0.01);
 //! # Ok::<(), drystone::Error>(())
 //! ```
+//!
+//! A world is what the user says ([`world`]), a [`plan`] is the step as data, a [`backend`] runs it, and [`Simulation`] holds
+//! the three together. Hosts with a renderer record [`plan::step::StepPlan`] through [`vulkan`] themselves.
 
 pub mod backend;
 pub mod cpu;

@@ -66,6 +66,27 @@ pub struct SettingsError {
 }
 
 impl Settings {
+    /// Sets a value by its name: numbers, and 0 or 1 for switches. `false` when there is no such setting.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        let count = value.clamp(0.0, f64::from(u32::MAX)) as u32;
+        match name {
+            "iterations" => self.iterations = count,
+            "alpha" => self.alpha = value as f32,
+            "beta" => self.beta = value as f32,
+            "gamma" => self.gamma = value as f32,
+            "k_start" => self.k_start = value as f32,
+            "k_max" => self.k_max = value as f32,
+            "tolerance" => self.tolerance = value as f32,
+            "margin" => self.margin = value as f32,
+            "colours" => self.colours = count,
+            "colour_rounds" => self.colour_rounds = count,
+            "rescale_friction" => self.rescale_friction = value != 0.0,
+            "substeps" => self.substeps = count,
+            _ => return false,
+        }
+        true
+    }
+
     /// Checks every value.
     pub fn check(&self) -> Result<(), SettingsError> {
         let checks: [(&'static str, f64, bool, &'static str); 11] = [

@@ -327,6 +327,13 @@ impl Simulation {
             .collect())
     }
 
+    /// How many colours the last step used, the fallback not counted.
+    pub fn colours(&mut self) -> Result<u32> {
+        let ranges = self.runner.read(self.plan.buffers.ranges)?;
+        let used = ranges.chunks_exact(2).take(self.settings.colours as usize).filter(|r| r[1] > r[0]);
+        Ok(used.count() as u32)
+    }
+
     /// Buffers and the runner they are in, for metrics and tests.
     pub(crate) fn inside(&mut self) -> (&StepBuffers, &mut dyn Runner, &World) {
         (&self.plan.buffers, &mut *self.runner, &self.world)

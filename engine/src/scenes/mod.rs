@@ -1,15 +1,137 @@
 //! The papers' scenes, written once for the command, tests, benches and examples.
 
 mod piles;
+mod sliding;
 
-pub use piles::{drop, pile, pyramid, stack};
+pub use piles::{dominoes, drop, pile, pyramid, stack};
+pub use sliding::{friction, rolling, spinner};
 
 use crate::glam::Vec3;
 use crate::world::{BodyDesc, Collider, World, WorldError};
+use std::collections::BTreeMap;
+
+/// A world, and what happens to it later.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Its name.
+    pub name: &'static str,
+    /// The world at the start.
+    pub world: World,
+    /// Bodies that are thrown in, by the second at which they are.
+    pub later: Vec<(f32, BodyDesc)>,
+    /// Seconds worth watching.
+    pub seconds: f32,
+}
+
+/// Why there is no such scene.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SceneError {
+    /// The name is not known.
+    #[error("there is no scene `{name}`; there are: {}", NAMES.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// The scene has no such parameter.
+    #[error("scene `{scene}` has no parameter `{parameter}`; it has: {}", known.join(", "))]
+    Parameter {
+        /// The scene.
+        scene: &'static str,
+        /// The parameter.
+        parameter: String,
+        /// Those it has.
+        known: Vec<&'static str>,
+    },
+    /// A parameter makes no sense.
+    #[error("parameter `{parameter}` of scene `{scene}` is {value}; it must be between {low} and {high}")]
+    Value {
+        /// The scene.
+        scene: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least.
+        low: f64,
+        /// The most.
+        high: f64,
+    },
+    /// The world refused a body.
+    #[error(transparent)]
+    World(#[from] WorldError),
+}
+
+/// Every scene.
+pub const NAMES: [&str; 8] = ["pile", "stack", "pyramid", "drop", "dominoes", "friction", "rolling", "spinner"];
+
+/// Reads parameters, and remembers which there are.
+struct Reader<'a> {
+    scene: &'static str,
+    given: &'a BTreeMap<String, f64>,
+    known: Vec<&'static str>,
+}
+
+impl Reader<'_> {
+    fn number(&mut self, parameter: &'static str, default: f64, low: f64, high: f64) -> Result<f64, SceneError> {
+        self.known.push(parameter);
+        let value = self.given.get(parameter).copied().unwrap_or(default);
+        if (low..=high).contains(&value) {
+            return Ok(value);
+        }
+        Err(SceneError::Value { scene: self.scene, parameter, value, low, high })
+    }
+
+    fn count(&mut self, parameter: &'static str, default: u32, high: u32) -> Result<u32, SceneError> {
+        Ok(self.number(parameter, f64::from(default), 1.0, f64::from(high))? as u32)
+    }
+
+    /// Everything that was given must have been asked for.
+    fn finish(self) -> Result<(), SceneError> {
+        match self.given.keys().find(|k| !self.known.contains(&k.as_str())) {
+            None => Ok(()),
+            Some(k) => Err(SceneError::Parameter { scene: self.scene, parameter: k.clone(), known: self.known }),
+        }
+    }
+}
+
+/// Builds a scene by name, with parameters by name.
+pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, SceneError> {
+    let unknown = || SceneError::Unknown { name: name.to_owned() };
+    let scene = NAMES.into_iter().find(|n| *n == name).ok_or_else(unknown)?;
+    let mut p = Reader { scene, given: parameters, known: Vec::new() };
+    let mut later = Vec::new();
+    let (world, seconds) = match scene {
+        "pile" => {
+            let (bodies, levels) = (p.count("bodies", 1000, 1_000_000)?, p.count("levels", 40, 1000)?);
+            let hit = p.number("hit", 2.0, 0.0, 1e6)?;
+            let world = pile(bodies, levels)?;
+            // A ball a sixth as high as the pile, into its side. At 0 s there is none.
+            if hit > 0.0 {
+                let height = levels as f32 * 0.5;
+                let ball = Collider::sphere(height * 0.15).density(4000.0);
+                let place = Vec3::new(height * 1.5 + (bodies as f32 / levels as f32) * 0.2, height * 0.3, 0.0);
+                later.push((hit as f32, BodyDesc::dynamic().at(place).moving(Vec3::X * -40.0).with(ball)));
+            }
+            (world, 5.0)
+        }
+        "stack" => {
+            let (boxes, ratio) = (p.count("bodies", 10, 1000)?, p.number("ratio", 3.0, 0.01, 100.0)?);
+            (stack(boxes, ratio as f32)?, 10.0)
+        }
+        "pyramid" => (pyramid(p.count("base", 40, 1000)?)?, 10.0),
+        "drop" => (drop(p.count("bodies", 1000, 1_000_000)?)?, 10.0),
+        "dominoes" => (dominoes(p.count("bodies", 100, 100_000)?)?, 10.0),
+        "friction" => (friction(p.number("speed", 10.0, 0.1, 100.0)? as f32)?, 12.0),
+        "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
+        _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
+    };
+    p.finish()?;
+    Ok(Scene { name: scene, world, later, seconds })
+}
 
 /// A world with a floor at y = 0.
 pub fn floor(friction: f32) -> Result<World, WorldError> {
     let mut world = World::new();
-    world.add(BodyDesc::fixed().at(Vec3::ZERO).with(Collider::half_space().friction(friction)))?;
+    world.add(BodyDesc::fixed().with(Collider::half_space().friction(friction)))?;
     Ok(world)
 }

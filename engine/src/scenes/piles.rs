@@ -92,3 +92,15 @@ pub fn drop(bodies: u32) -> Result<World, WorldError> {
     }
     Ok(world)
 }
+
+/// A row of dominoes, the first one pushed.
+pub fn dominoes(count: u32) -> Result<World, WorldError> {
+    let mut world = floor(0.5)?;
+    for i in 0..count {
+        let stone = Collider::cuboid(Vec3::new(0.2, 1.0, 0.5)).friction(0.3);
+        let push = if i == 0 { Vec3::new(0.0, 0.0, -2.0) } else { Vec3::ZERO };
+        let place = Vec3::new(i as f32 * 0.6, 0.5, 0.0);
+        world.add(BodyDesc::dynamic().at(place).spinning(push).moving(Vec3::X * -push.z * 0.5).with(stone))?;
+    }
+    Ok(world)
+}

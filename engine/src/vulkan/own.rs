@@ -92,7 +92,11 @@ impl Instance {
             info = info.enabled_layer_names(&layer_names).push_next(&mut features).push_next(&mut at_creation);
         }
         // SAFETY: the description borrows locals that live through the call.
-        let raw = unsafe { entry.create_instance(&info, None) }.during("vkCreateInstance")?;
+        let raw = match unsafe { entry.create_instance(&info, None) } {
+            // What the loader says when there is no driver at all.
+            Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => return Err(Error::NoDevice(None)),
+            other => other.during("vkCreateInstance")?,
+        };
         let mut instance = Self { raw, debug: None, has_debug_utils, log, _entry: entry.clone() };
         if validation {
             let functions = ash::ext::debug_utils::Instance::new(entry, &instance.raw);

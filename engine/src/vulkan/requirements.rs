@@ -213,6 +213,11 @@ impl Support {
         Err(super::Error::Unsupported { device: self.device_name.clone(), missing })
     }
 
+    /// Whether the "device" is a driver that runs on the CPU.
+    pub fn is_cpu(&self) -> bool {
+        self.device_type == vk::PhysicalDeviceType::CPU
+    }
+
     /// A queue family that computes; one that does nothing else is preferred.
     pub fn compute_family(&self) -> Option<u32> {
         let computes = |flags: &vk::QueueFlags| flags.contains(vk::QueueFlags::COMPUTE);

@@ -2,6 +2,7 @@
 
 mod info;
 mod passes;
+mod run;
 mod table;
 
 use clap::{Parser, Subcommand};
@@ -18,14 +19,17 @@ struct Arguments {
 enum Command {
     /// Lists Vulkan devices: driver, version, subgroup size, limits that matter, and what is missing if unusable.
     Info,
-    /// Runs the broad phase over random boxes and shows the time of every pass (what runs without any command).
+    /// Runs a scene and shows the time of every pass (without any command: the pile, until it is hit and falls).
+    Run(run::Options),
+    /// Runs the broad phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Some(Command::Info) => info::run(),
+        Some(Command::Run(options)) => run::run(&options),
         Some(Command::Passes(options)) => passes::run(&options),
-        None => passes::run(&passes::Options::parse_from(["passes"])),
+        None => run::run(&run::Options::parse_from(["run"])),
     }
 }

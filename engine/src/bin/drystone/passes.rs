@@ -145,7 +145,7 @@ fn vulkan_devices(options: &Options) -> anyhow::Result<Vec<Arc<OwnDevice>>> {
     let supports = match loader.devices() {
         Ok(supports) => supports,
         Err(error) => {
-            println!("CPU only: {error}; install a driver (Debian: `apt install mesa-vulkan-drivers`)");
+            println!("CPU only: {error}");
             return Ok(found);
         }
     };
