@@ -42,6 +42,7 @@ impl Metrics {
         let bodies = runner.read(b.bodies)?;
         let poses = runner.read(b.poses)?;
         let velocities = runner.read(b.velocities)?;
+        let dt = f64::from(runner.read(b.params)?[0].dt);
         let mut m = Self { top: f64::NEG_INFINITY, ..Self::default() };
         for (index, ((body, pose), velocity)) in bodies.iter().zip(&poses).zip(&velocities).enumerate() {
             if body.kind == kind::DISABLED && world.slot(index as u32).is_some() {
@@ -53,8 +54,9 @@ impl Metrics {
             let (mass, inertia) = (f64::from(body.mass), body.inertia.as_dvec3());
             let (v, w) = (velocity.linear.as_dvec3(), velocity.angular.as_dvec3());
             let r = pose.rotation;
-            // Velocities belong to the middle of the last step, and so does the momentum they make.
-            let rotation = DQuat::from_xyzw(r.v.x.into(), r.v.y.into(), r.v.z.into(), r.s.into()).normalize();
+            // Velocities are differences over the last step: they belong to its middle, and so does the inertia.
+            let end = DQuat::from_xyzw(r.v.x.into(), r.v.y.into(), r.v.z.into(), r.s.into()).normalize();
+            let rotation = DQuat::from_scaled_axis(w * (-0.5 * dt)) * end;
             let position = pose.position.as_dvec3();
             let spin = rotation * (inertia * (rotation.inverse() * w));
             m.kinetic_energy += 0.5 * (mass * v.length_squared() + w.dot(spin));

@@ -54,7 +54,7 @@ pub struct Simulation {
 
 /// Room beyond what is needed, so that a list does not grow every step.
 fn with_reserve(needed: u32) -> u32 {
-    needed.saturating_add(needed / 16).saturating_add(64)
+    needed.saturating_add(needed / 32).saturating_add(64)
 }
 
 impl Simulation {
@@ -334,7 +334,12 @@ impl Simulation {
         Ok(used.count() as u32)
     }
 
-    /// Buffers and the runner they are in, for metrics and tests.
+    /// The step's runner, to read or write any buffer of [`Simulation::plan`].
+    pub fn runner(&mut self) -> &mut dyn Runner {
+        &mut *self.runner
+    }
+
+    /// Buffers and the runner they are in.
     pub(crate) fn inside(&mut self) -> (&StepBuffers, &mut dyn Runner, &World) {
         (&self.plan.buffers, &mut *self.runner, &self.world)
     }

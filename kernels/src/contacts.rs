@@ -131,9 +131,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             friction_static,
             friction_dynamic,
             unit,
-            ramp: params.beta * unit / length,
-            tolerance: params.tolerance * length,
-            deepest: 0.02 * length,
+            length,
             count: contact.count,
         },
     );

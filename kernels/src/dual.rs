@@ -39,8 +39,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     // Growing in proportion lets a contact under ten thousand times its own mass stiffen within a few steps. Errors
     // within the tolerance add nothing: stiffness beyond need makes tall stacks tremble at few iterations.
     let ramped = |k: f32, error: f32| {
-        let excess = fmax(0.0, error - manifold.tolerance);
-        let k = k + manifold.ramp * excess * fmax(1.0, k / manifold.unit);
+        let excess = fmax(0.0, error / manifold.length - params.tolerance);
+        let k = k + params.beta * excess * fmax(manifold.unit, k);
         if k < highest { k } else { highest }
     };
     let mut k = 0;

@@ -2,7 +2,7 @@
 //! bodies with. Exact forms: first-order ones lose a fifth of a body's spin every second at 60 Hz.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{cos, sin, sqrt};
+use crate::gpu::{quadrant_angle, sin_cos, sqrt};
 use crate::layout;
 
 layout! {
@@ -73,7 +73,8 @@ impl Rotation {
             Self { v: w * (0.5 - square * (1.0 / 48.0)), s: 1.0 - square * 0.125 + square * square * (1.0 / 384.0) }
         } else {
             let angle = sqrt(square);
-            Self { v: w * (sin(angle * 0.5) / angle), s: cos(angle * 0.5) }
+            let (sine, cosine) = sin_cos(angle * 0.5);
+            Self { v: w * (sine / angle), s: cosine }
         }
     }
 
@@ -89,7 +90,7 @@ impl Rotation {
             v * (2.0 + square * (1.0 / 3.0))
         } else {
             let length = sqrt(square);
-            v * (2.0 * crate::gpu::atan2(length, s) / length)
+            v * (2.0 * quadrant_angle(length, s) / length)
         }
     }
 }

@@ -83,12 +83,8 @@ layout! {
         pub friction_dynamic: f32,
         /// One unit of stiffness: the reduced mass of the two bodies over dt squared.
         pub unit: f32,
-        /// Stiffness that a metre of error adds to one unit in an iteration (Eq. 12).
-        pub ramp: f32,
-        /// Error that adds no stiffness.
-        pub tolerance: f32,
-        /// Overlap that a step corrects at most.
-        pub deepest: f32,
+        /// Half the longest side of the smaller collider: what errors are measured against.
+        pub length: f32,
         /// Points.
         pub count: u32,
     }

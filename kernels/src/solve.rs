@@ -23,6 +23,9 @@ use crate::gpu::{finite, fmax, sqrt};
 use crate::math::{Rotation, Twist};
 use crate::rigid::{Manifold, Params, Point, STICKS, option};
 
+/// Overlap that a step corrects at most, as a part of the collider's size.
+const DEEPEST: f32 = 0.02;
+
 /// Forces of a contact point and its stiffness for the Hessian.
 #[derive(Clone, Copy)]
 pub struct Response {
@@ -63,7 +66,7 @@ pub fn respond(params: &Params, manifold: &Manifold, point: &Point, basis: (Vec3
     let d = moved.shift + moved.turn.cross(point.lever);
     let keep = 1.0 - params.alpha;
     // Deep overlaps are worked off over many steps, however deep they are.
-    let gap = if point.gap.z > 0.0 { point.gap.z } else { fmax(keep * point.gap.z, -manifold.deepest) };
+    let gap = if point.gap.z > 0.0 { point.gap.z } else { fmax(keep * point.gap.z, -DEEPEST * manifold.length) };
     let error = Vec3::new(keep * point.gap.x + t.dot(d), keep * point.gap.y + u.dot(d), gap + n.dot(d));
 
     // Eq. 13 with bounds: the normal may only push.

@@ -222,6 +222,15 @@ impl Recording {
         &self.commands
     }
 
+    /// The same buffers with only the first `count` commands: to look at what the passes leave behind, one by one.
+    pub fn first(&self, count: usize) -> Self {
+        Self {
+            name: format!("{}, first {count}", self.name),
+            buffers: self.buffers.clone(),
+            commands: self.commands.iter().take(count).cloned().collect(),
+        }
+    }
+
     /// Facts about a buffer of this recording, if it is one.
     pub fn info(&self, buffer: BufferId) -> Option<&BufferInfo> {
         self.buffers.get(buffer.0 as usize)

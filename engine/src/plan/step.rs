@@ -103,7 +103,6 @@ struct Work {
     args: Buffer<DispatchArgs>,
     colour_args: Buffer<DispatchArgs>,
     coloured: Buffer<u32>,
-    by_colour: Buffer<u32>,
 }
 
 impl StepPlan {
@@ -190,7 +189,6 @@ impl StepPlan {
             args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
             colour_args: r.dispatch_args("colour_args", u64::from(options.colours) + 1)?,
             coloured: r.buffer("coloured", n)?,
-            by_colour: r.buffer("by_colour", n)?,
         };
         let push =
             gate::Push { bodies, pairs, manifolds, colours: options.colours + 1, strict: u32::from(options.strict) };
@@ -216,7 +214,7 @@ impl StepPlan {
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
         record_rows(r, &s, &work, self.capacities)?;
-        record_colours(r, &s, &work, bodies, options)?;
+        let by_colour = record_colours(r, &s, &work, bodies, options)?;
 
         let bind = predict::Bind {
             params: s.params,
@@ -240,7 +238,7 @@ impl StepPlan {
             rows: s.rows,
             entries: s.entries,
             ranges: s.ranges,
-            order: work.by_colour,
+            order: by_colour,
             poses: s.poses,
             deltas: work.deltas,
         };
@@ -327,7 +325,7 @@ fn record_colours(
     work: &Work,
     count: u32,
     options: StepOptions,
-) -> Result<(), PlanError> {
+) -> Result<Buffer<u32>, PlanError> {
     let colours = options.colours;
     let (mut from, mut to) = (s.colours, work.coloured);
     // An odd number of rounds ends in the array that `colour_settle` reads.
@@ -361,5 +359,5 @@ fn record_colours(
     let bind =
         colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
     r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours }))?;
-    r.copy((sorted.payloads, 0), (work.by_colour, 0), u64::from(count))
+    Ok(sorted.payloads)
 }

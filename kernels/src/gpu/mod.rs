@@ -24,7 +24,7 @@ mod host;
 mod macros;
 
 pub use buffers::{Load, Read, Store, Write, shared_add};
-pub use float::{abs, atan2, cos, sin, sqrt};
+pub use float::{abs, quadrant_angle, sin_cos, sqrt};
 pub use group::{Group, Peers, saturating_sum};
 #[cfg(not(target_arch = "spirv"))]
 pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};
