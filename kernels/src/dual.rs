@@ -1,6 +1,6 @@
 //! Multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
 
-use crate::gpu::{Load, Store, abs, fmax, sqrt};
+use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
 use crate::math::{Twist, tangents};
 use crate::rigid::{Manifold, POINTS, Params, Point, STICKS};
 use crate::solve::{Moved, respond};
@@ -21,6 +21,8 @@ layout! {
     pub struct Push {
         /// Room for manifolds.
         pub limit: u32,
+        /// Most that an iteration adds, as a part of the stiffness there is.
+        pub growth: f32,
     }
 }
 
@@ -37,10 +39,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let highest = params.k_max * manifold.unit;
     // Eq. 12 in the contact's own units: beta |C| over the length, of a unit of stiffness or of what there already is.
     // Growing in proportion lets a contact under ten thousand times its own mass stiffen within a few steps. Errors
-    // within the tolerance add nothing: stiffness beyond need makes tall stacks tremble at few iterations.
+    // within the tolerance add nothing: stiffness beyond need makes tall stacks tremble at few iterations. Nor does a
+    // step more than double it: what an impact asks for is gone in the next step, and would throw bodies apart.
     let ramped = |k: f32, error: f32| {
         let excess = fmax(0.0, error / manifold.length - params.tolerance);
-        let k = k + params.beta * excess * fmax(manifold.unit, k);
+        let k = k + fmin(params.beta * excess, push.growth) * fmax(manifold.unit, k);
         if k < highest { k } else { highest }
     };
     let mut k = 0;

@@ -249,12 +249,14 @@ impl StepPlan {
             counters: s.counters,
             points: s.points,
         };
+        // Iterations together double a contact's stiffness at most.
+        let growth = std::f32::consts::LN_2 / options.iterations as f32;
         for _ in 0..options.iterations {
             for colour in 0..=options.colours {
                 let serial = u32::from(colour == options.colours);
                 r.dispatch_indirect(work.colour_args, colour, primal.with(primal::Push { colour, serial }))?;
             }
-            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
+            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds, growth }))?;
         }
 
         let bind = velocity::Bind {
