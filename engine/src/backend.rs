@@ -110,6 +110,15 @@ impl Device {
             Self::Vulkan(device) => Box::new(crate::vulkan::VulkanRunner::new(device.clone(), recording)?),
         })
     }
+
+    /// Whether it is the CPU, by itself or behind a Vulkan driver.
+    pub fn is_cpu(&self) -> bool {
+        match self {
+            Self::Cpu { .. } => true,
+            #[cfg(feature = "loader")]
+            Self::Vulkan(device) => device.support().is_cpu(),
+        }
+    }
 }
 
 /// Typed reads and writes.

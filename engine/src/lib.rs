@@ -41,5 +41,5 @@ pub mod world;
 pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
-pub use settings::{Settings, SettingsError};
+pub use settings::{PrimalForm, Settings, SettingsError, SolveForm};
 pub use simulation::{BodyState, Simulation, StepReport};

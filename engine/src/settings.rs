@@ -1,5 +1,39 @@
 //! The solver's parameters: the paper's, with its defaults, in units that fit any scene.
 
+/// How many lanes of the device work on a body in the primal pass. The result is the same to rounding; what is fastest depends
+/// on the device. The CPU backend has one lane whatever is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrimalForm {
+    /// By the size of each colour: four for a body of a colour too small to fill a GPU, else one. On drivers that run on
+    /// the CPU always one: measured there, four lanes take three times as long.
+    Auto,
+    /// So many for all, a power of two up to 64. Subgroups that are narrower take as many as they have.
+    Lanes(u32),
+}
+
+impl PrimalForm {
+    /// Lanes in small colours, and the bodies from which on a colour is large and gets one lane a body.
+    pub(crate) fn lanes(self, on_cpu: bool) -> (u32, u32) {
+        match self {
+            Self::Auto if on_cpu => (1, 0),
+            Self::Auto => (4, LARGE_COLOUR),
+            Self::Lanes(lanes) => (lanes, u32::MAX),
+        }
+    }
+}
+
+/// Bodies of a colour that keep a GPU busy with one lane each. An estimate: no GPU has been measured.
+const LARGE_COLOUR: u32 = 4096;
+
+/// How a body's system of six equations is solved. The result is the same to rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolveForm {
+    /// LDL^T of the whole (AVBD, section 3.5).
+    Ldl,
+    /// Rotation first, through the Schur complement of the linear block: two systems of three.
+    Schur,
+}
+
 /// Parameters of the step.
 ///
 /// Stiffness is counted in *units*: the reduced mass of the two bodies over dt squared. So the same settings serve a scene in
@@ -34,6 +68,10 @@ pub struct Settings {
     pub rescale_friction: bool,
     /// Steps that a call of [`crate::Simulation::step`] is divided into.
     pub substeps: u32,
+    /// Lanes a body in the primal pass. By name and number: 0 is [`PrimalForm::Auto`].
+    pub primal: PrimalForm,
+    /// How a body's system is solved. By name and number: 0 is [`SolveForm::Ldl`], 1 [`SolveForm::Schur`].
+    pub solve: SolveForm,
 }
 
 impl Default for Settings {
@@ -51,6 +89,8 @@ impl Default for Settings {
             colour_rounds: 8,
             rescale_friction: true,
             substeps: 1,
+            primal: PrimalForm::Auto,
+            solve: SolveForm::Ldl,
         }
     }
 }
@@ -84,6 +124,8 @@ impl Settings {
             "colour_rounds" => self.colour_rounds = count,
             "rescale_friction" => self.rescale_friction = value != 0.0,
             "substeps" => self.substeps = count,
+            "primal" => self.primal = if value == 0.0 { PrimalForm::Auto } else { PrimalForm::Lanes(count) },
+            "solve" => self.solve = if value == 0.0 { SolveForm::Ldl } else { SolveForm::Schur },
             _ => return false,
         }
         true
@@ -91,7 +133,8 @@ impl Settings {
 
     /// Checks every value.
     pub fn check(&self) -> Result<(), SettingsError> {
-        let checks: [(&'static str, f64, bool, &'static str); 11] = [
+        let lanes = self.primal.lanes(false).0;
+        let checks: [(&'static str, f64, bool, &'static str); 12] = [
             ("iterations", f64::from(self.iterations), (1..=1000).contains(&self.iterations), "1 to 1000"),
             ("alpha", f64::from(self.alpha), (0.0..=1.0).contains(&self.alpha), "0 to 1"),
             ("beta", f64::from(self.beta), self.beta >= 0.0 && self.beta.is_finite(), "0 or more"),
@@ -103,6 +146,7 @@ impl Settings {
             ("colours", f64::from(self.colours), (1..=32).contains(&self.colours), "1 to 32"),
             ("colour_rounds", f64::from(self.colour_rounds), (1..=100).contains(&self.colour_rounds), "1 to 100"),
             ("substeps", f64::from(self.substeps), (1..=1000).contains(&self.substeps), "1 to 1000"),
+            ("primal", f64::from(lanes), lanes.is_power_of_two() && lanes <= 64, "a power of two up to 64, or 0"),
         ];
         match checks.into_iter().find(|c| !c.2) {
             Some((name, value, _, must)) => Err(SettingsError { name, value, must }),

@@ -5,7 +5,7 @@ use crate::glam::{Quat, Vec3};
 use crate::plan::Buffer;
 use crate::plan::step::{Capacities, StepBuffers, StepOptions, StepPlan};
 use crate::world::{BodyHandle, Edit, World};
-use crate::{Error, Result, Settings};
+use crate::{Error, Result, Settings, SolveForm};
 use bytemuck::Pod;
 use drystone_kernels::gate::counter;
 use drystone_kernels::math::{Pose, Rotation, Twist};
@@ -82,7 +82,7 @@ impl Simulation {
         capacities.colliders = capacities.colliders.max(world.collider_slots()).max(1);
         capacities.pairs = capacities.pairs.max(1);
         capacities.manifolds = capacities.manifolds.max(1);
-        let plan = StepPlan::new(capacities, options(&settings))?;
+        let plan = StepPlan::new(capacities, options(&settings, &device))?;
         let runner = device.runner(plan.recording.clone())?;
         world.take_edits();
         let mut simulation = Self { world, settings, device, plan, runner, params: None, steps: 0 };
@@ -183,13 +183,14 @@ impl Simulation {
             k_max: s.k_max,
             tolerance: s.tolerance,
             margin: s.margin,
-            options: if s.rescale_friction { option::RESCALE } else { 0 },
+            options: if s.rescale_friction { option::RESCALE } else { 0 }
+                | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 },
         }
     }
 
     /// A new plan with other capacities, and the state of the old one in it. On failure the old one stays.
     fn rebuild(&mut self, capacities: Capacities) -> Result<()> {
-        let plan = StepPlan::new(capacities, options(&self.settings))?;
+        let plan = StepPlan::new(capacities, options(&self.settings, &self.device))?;
         let mut runner = self.device.runner(plan.recording.clone())?;
         let (from, to) = (self.plan.buffers, plan.buffers);
         let old = &mut *self.runner;
@@ -330,7 +331,7 @@ impl Simulation {
     /// How many colours the last step used, the fallback not counted.
     pub fn colours(&mut self) -> Result<u32> {
         let ranges = self.runner.read(self.plan.buffers.ranges)?;
-        let used = ranges.chunks_exact(2).take(self.settings.colours as usize).filter(|r| r[1] > r[0]);
+        let used = ranges.iter().take(self.settings.colours as usize).filter(|r| r.end > r.start);
         Ok(used.count() as u32)
     }
 
@@ -345,11 +346,14 @@ impl Simulation {
     }
 }
 
-fn options(settings: &Settings) -> StepOptions {
+fn options(settings: &Settings, device: &Device) -> StepOptions {
+    let (lanes, large_colour) = settings.primal.lanes(device.is_cpu());
     StepOptions {
         iterations: settings.iterations,
         colours: settings.colours,
         colour_rounds: settings.colour_rounds,
+        lanes,
+        large_colour,
         strict: true,
     }
 }

@@ -1,14 +1,18 @@
-//! Where each colour starts in the list of bodies sorted by colour, and the dispatches over it.
+//! Where each colour starts in the list of bodies sorted by colour, how many lanes a body of it gets, and the dispatches
+//! over it.
 
+use crate::gate::groups;
 use crate::gpu::{Load, Store};
 use crate::layout::DispatchArgs;
+use crate::primal::LANES;
+use crate::rigid::ColourRange;
 use crate::{layout, stage};
 
 stage! {
     "colour_ranges" each 64 {
         read 0 keys: u32,
         write 1 counters: u32,
-        write 2 ranges: u32,
+        write 2 ranges: ColourRange,
         write 3 args: DispatchArgs,
     }
 }
@@ -20,11 +24,12 @@ layout! {
         pub count: u32,
         /// Colours there are; one more range is the fallback's.
         pub colours: u32,
+        /// Lanes for a body of a small colour; a power of two.
+        pub lanes: u32,
+        /// Bodies from which on a colour is not small, and its bodies get one lane each.
+        pub large: u32,
     }
 }
-
-/// Bodies a workgroup of the primal pass takes.
-pub const TILE: u32 = 64;
 
 #[inline(always)]
 fn lower_bound(keys: &impl Load<u32>, count: u32, key: u32) -> u32 {
@@ -47,12 +52,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let start = lower_bound(&b.keys, push.count, item);
     let end = lower_bound(&b.keys, push.count, item + 1);
-    b.ranges.put(item * 2, start);
-    b.ranges.put(item * 2 + 1, end);
     let fallback = item == push.colours;
-    let groups = if fallback { (end > start) as u32 } else { (end - start).div_ceil(TILE) };
-    b.args.put(item, DispatchArgs { x: groups, y: 1, z: 1 });
+    let count = end - start;
+    let lanes = if fallback || count >= push.large { 1 } else { push.lanes };
+    b.ranges.put(item, ColourRange { start, end, lanes });
+    b.args.put(item, groups(if fallback { (count > 0) as u32 } else { count }, LANES >> lanes.trailing_zeros()));
     if fallback {
-        b.counters.put(crate::gate::counter::FALLBACK, end - start);
+        b.counters.put(crate::gate::counter::FALLBACK, count);
     }
 }

@@ -75,8 +75,9 @@ pub mod bit {
     pub const MANIFOLDS: u32 = 1;
 }
 
+/// Workgroups of `tile` items over `count` of them.
 #[inline(always)]
-fn groups(count: u32, tile: u32) -> DispatchArgs {
+pub fn groups(count: u32, tile: u32) -> DispatchArgs {
     let groups = count.div_ceil(tile);
     let x = if groups < MAX_GROUPS_X { groups } else { MAX_GROUPS_X };
     DispatchArgs { x, y: groups.div_ceil(MAX_GROUPS_X), z: 1 }

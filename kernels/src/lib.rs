@@ -19,6 +19,7 @@ pub mod manifest;
 pub mod math;
 pub mod rigid;
 pub mod solve;
+pub mod system;
 pub mod walk;
 
 /// Lists the stages: declares their modules, and the table the host works with.

@@ -1,15 +1,21 @@
-//! One colour's bodies, each moved to where its forces balance (Algorithm 1, lines 9 to 21). One lane a body.
+//! One colour's bodies, each moved to where its forces balance (Algorithm 1, lines 9 to 21).
+//!
+//! A body is worked on by a team of lanes, 1 to a whole subgroup. Up to four of them share the points of a manifold, more than
+//! four take several manifolds at a time; what they found is added up over the team, and its first lane solves.
+//! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
+//! one fills the device with one lane a body, a small one does not.
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::gpu::{Load, Store, glam::Vec3};
+use crate::gpu::{Group, Load, Store, glam::Vec3};
 use crate::math::{Pose, Rotation, Twist, tangents};
-use crate::rigid::{Body, Manifold, POINTS, Params, Point, row};
-use crate::solve::{Moved, Sum, System, is_finite, respond, turned};
+use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, option, row};
+use crate::solve::{Moved, is_finite, respond, turned};
+use crate::system::{Sum, System};
 use crate::{layout, stage};
 
 stage! {
-    "primal" each 64 {
+    "primal" group 64 {
         read 0 params: Params,
         read 1 bodies: Body,
         read 2 starts: Pose,
@@ -18,7 +24,7 @@ stage! {
         read 5 points: Point,
         read 6 rows: u32,
         read 7 entries: u32,
-        read 8 ranges: u32,
+        read 8 ranges: ColourRange,
         read 9 order: u32,
         update 10 poses: Pose,
         update 11 deltas: Twist,
@@ -30,51 +36,115 @@ layout! {
     pub struct Push {
         /// The colour.
         pub colour: u32,
-        /// Not 0: the first lane solves all bodies in turn.
+        /// Not 0: the first team solves all bodies in turn.
         pub serial: u32,
     }
 }
 
-/// Solves one body of the colour, or all of them.
-pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let mut at = b.ranges.at(push.colour * 2) + item;
-    let last = b.ranges.at(push.colour * 2 + 1);
-    let end = if push.serial == 0 {
-        if at < last { at + 1 } else { at }
-    } else if item == 0 {
-        last
-    } else {
-        at
-    };
-    while at < end {
-        let body = b.order.at(at);
-        solve(body, b);
-        at += 1;
+/// Lanes of a workgroup.
+pub const LANES: u32 = 64;
+
+/// Lanes that work on one body together, and one of them.
+#[derive(Clone, Copy)]
+struct Team {
+    /// Lanes; a power of two.
+    width: u32,
+    /// This one.
+    lane: u32,
+    /// Number of the team in its workgroup.
+    number: u32,
+    /// Teams there are.
+    teams: u32,
+}
+
+impl Team {
+    /// The team of this lane when `lanes` are asked for. A subgroup may be narrower, and is a single lane on the CPU.
+    #[inline(always)]
+    fn new(group: &Group, lanes: u32) -> Self {
+        let width = if lanes < group.width() { lanes } else { group.width() };
+        let (place, shift) = (group.place(), width.trailing_zeros());
+        Self { width, lane: place & (width - 1), number: place >> shift, teams: group.lanes >> shift }
+    }
+
+    /// What this lane takes of a row: lanes side by side take points side by side.
+    #[inline(always)]
+    fn share(&self) -> Share {
+        let points = if self.width < POINTS { self.width } else { POINTS };
+        let shift = points.trailing_zeros();
+        Share {
+            entry: self.lane >> shift,
+            entries: self.width >> shift,
+            point: self.lane & (points - 1),
+            points,
+        }
     }
 }
 
-#[inline(always)]
-fn solve(index: u32, b: &mut Bindings<'_>) {
-    let params = b.params.at(0);
-    let body = b.bodies.at(index);
-    let pose = b.poses.at(index);
-    let mine = b.deltas.at(index);
-    let target = b.targets.at(index);
-    let displaced = Twist {
-        linear: mine.linear - target.position,
-        angular: turned(&target.rotation, &pose.rotation),
-    };
-    let mut system = System::inertial(body.mass, body.inertia, &pose.rotation, &displaced, params.dt);
+/// Part of a row: every `entries`-th entry from `entry` on, and of its points every `points`-th from `point` on.
+#[derive(Clone, Copy)]
+struct Share {
+    entry: u32,
+    entries: u32,
+    point: u32,
+    points: u32,
+}
 
+/// Solves a workgroup's bodies of the colour, or all of them.
+pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    let range = b.ranges.at(push.colour);
+    let team = Team::new(group, range.lanes);
+    let serial = push.serial != 0;
+    let tile = if serial { range.end - range.start } else { LANES >> range.lanes.trailing_zeros() };
+    let first = range.start + if serial { 0 } else { group.index * tile };
+    let (start, step) = if serial { (0, 1) } else { (team.number, team.teams) };
+    let idle = serial && team.number > 0;
+
+    // Every lane makes every round, with a body or without: the sums want them all.
+    let mut base = 0;
+    while base < tile {
+        let at = base + start;
+        let works = !idle && at < tile && first + at < range.end;
+        let mut index = 0;
+        let mut system = System::none();
+        if works {
+            index = b.order.at(first + at);
+            system = gather(index, team, b);
+        }
+        let system = system.over_lanes(group, team.width);
+        if works && team.lane == 0 {
+            apply(index, &system, b);
+        }
+        base += step;
+    }
+}
+
+/// This lane's part of the body's system. The first lane also brings the inertia.
+#[inline(always)]
+fn gather(index: u32, team: Team, b: &Bindings<'_>) -> System {
+    let params = b.params.at(0);
+    let mine = b.deltas.at(index);
+    let mut system = System::none();
+    if team.lane == 0 {
+        let body = b.bodies.at(index);
+        let pose = b.poses.at(index);
+        let target = b.targets.at(index);
+        let displaced = Twist {
+            linear: mine.linear - target.position,
+            angular: turned(&target.rotation, &pose.rotation),
+        };
+        system = System::inertial(body.mass, body.inertia, &pose.rotation, &displaced, params.dt);
+    }
+
+    let share = team.share();
     let row = row(&b.rows, index);
-    let mut e = row.start;
+    let mut e = row.start + share.entry;
     while e < row.end {
         let manifold = b.entries.at(e) >> 1;
         b.manifolds.prefetch(manifold, 1);
         b.points.prefetch(manifold * POINTS, POINTS);
-        e += 1;
+        e += share.entries;
     }
-    e = row.start;
+    e = row.start + share.entry;
     while e < row.end {
         let entry = b.entries.at(e);
         let manifold = b.manifolds.at(entry >> 1);
@@ -86,24 +156,92 @@ fn solve(index: u32, b: &mut Bindings<'_>) {
         let moved = Moved::new(&manifold, &a, &c);
         let (offset, side) = if is_a { (Vec3::ZERO, 1.0) } else { (manifold.offset, -1.0) };
         let mut sum = Sum::none();
-        let mut k = 0;
+        let mut k = share.point;
         while k < manifold.count {
             let point = b.points.at((entry >> 1) * POINTS + k);
             let response = respond(&params, &manifold, &point, basis, &moved);
             sum.add(&response, manifold.normal, basis, point.lever + offset);
-            k += 1;
+            k += share.points;
         }
         system.add(&sum, manifold.normal, basis, side);
-        e += 1;
+        e += share.entries;
     }
+    system
+}
 
-    let step = system.solve();
+/// Solves, and moves the body.
+#[inline(always)]
+fn apply(index: u32, system: &System, b: &mut Bindings<'_>) {
+    let schur = b.params.at(0).options & option::SCHUR != 0;
+    let step = if schur { system.schur() } else { system.ldl() };
     if is_finite(&step) {
         // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
         let start = b.starts.at(index);
-        let linear = mine.linear + step.linear;
-        let rotation = Rotation::exp(step.angular).then_after(&pose.rotation).normalized();
+        let linear = b.deltas.at(index).linear + step.linear;
+        let rotation = Rotation::exp(step.angular).then_after(&b.poses.at(index).rotation).normalized();
         b.poses.put(index, Pose { position: start.position + linear, rotation });
         b.deltas.put(index, Twist { linear, angular: turned(&start.rotation, &rotation) });
+    }
+}
+
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod tests {
+    use super::*;
+
+    /// The lanes of a workgroup on a device with subgroups of `size`.
+    fn lanes(size: u32) -> impl Iterator<Item = Group> {
+        let group = Group { index: 0, lane: 0, lanes: LANES, subgroup: 0, subgroups: LANES / size, slot: 0 };
+        (0..LANES).map(move |lane| Group { lane, subgroup: lane / size, slot: lane % size, ..group })
+    }
+
+    fn cases() -> impl Iterator<Item = (u32, u32)> {
+        [4, 8, 16, 32, 64].into_iter().flat_map(|size| [1, 2, 4, 8, 16, 32, 64].map(|asked| (size, asked)))
+    }
+
+    #[test]
+    fn every_point_of_a_row_is_taken_once_by_a_team() {
+        for (size, asked) in cases() {
+            let tile = LANES / asked;
+            // Bodies of the workgroup, each with a row of seven entries.
+            let mut taken = vec![[0; 7 * POINTS as usize]; tile as usize];
+            for group in lanes(size) {
+                let team = Team::new(&group, asked);
+                assert_eq!(team.width, asked.min(size));
+                let share = team.share();
+                for body in (team.number..tile).step_by(team.teams as usize) {
+                    for e in (share.entry..7).step_by(share.entries as usize) {
+                        for k in (share.point..POINTS).step_by(share.points as usize) {
+                            taken[body as usize][(e * POINTS + k) as usize] += 1;
+                        }
+                    }
+                }
+            }
+            assert!(taken.iter().flatten().all(|&t| t == 1), "subgroups of {size}, teams of {asked}: {taken:?}");
+        }
+    }
+
+    #[test]
+    fn sums_over_lanes_are_those_of_the_team() {
+        // What `System::over_lanes` does with each component, played through for a whole workgroup.
+        for (size, asked) in cases() {
+            let groups: Vec<_> = lanes(size).collect();
+            let mut sums: Vec<u64> = (0..u64::from(LANES)).map(|lane| lane * lane + 1).collect();
+            let expected: Vec<u64> = {
+                let teams = groups.iter().map(|g| Team::new(g, asked).number);
+                let teams: Vec<_> = teams.collect();
+                let of = |team| teams.iter().zip(&sums).filter(|(t, _)| **t == team).map(|(_, v)| v).sum();
+                teams.iter().map(|&t| of(t)).collect()
+            };
+            let mut reach = 1;
+            while reach < Team::new(&groups[0], asked).width {
+                let before = sums.clone();
+                for (sum, g) in sums.iter_mut().zip(&groups) {
+                    assert!(g.slot ^ reach < size, "the partner is in the subgroup");
+                    *sum += before[(g.subgroup * size + (g.slot ^ reach)) as usize];
+                }
+                reach *= 2;
+            }
+            assert_eq!(sums, expected, "subgroups of {size}, teams of {asked}");
+        }
     }
 }

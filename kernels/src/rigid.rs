@@ -121,6 +121,16 @@ layout! {
         pub feature: u32,
     }
 
+    /// Bodies of a colour, in the list sorted by colour.
+    pub struct ColourRange {
+        /// First of them.
+        pub start: u32,
+        /// Behind the last.
+        pub end: u32,
+        /// Lanes that work on a body together; a power of two.
+        pub lanes: u32,
+    }
+
     /// Colliders that a cached manifold is about.
     pub struct CachedPair {
         /// The colliders.
@@ -160,6 +170,8 @@ pub mod shape {
 pub mod option {
     /// Rescale the stiffness of friction rows at the cone's border (Eq. 14).
     pub const RESCALE: u32 = 1;
+    /// Solve a body's system by the Schur complement instead of LDL^T.
+    pub const SCHUR: u32 = 2;
 }
 
 /// Set in a feature when the point did not slide in the last step.

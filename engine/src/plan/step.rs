@@ -13,7 +13,7 @@ use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::{Pose, Twist};
-use drystone_kernels::rigid::{Body, CachedPair, CachedPoint, Collider, Manifold, POINTS, Params, Point};
+use drystone_kernels::rigid::{Body, CachedPair, CachedPoint, Collider, ColourRange, Manifold, POINTS, Params, Point};
 use drystone_kernels::{
     bounds, colour, colour_ranges, colour_settle, contacts, dual, entries, gate, predict, primal, rows, rows_clear,
     store, touch, velocity,
@@ -41,6 +41,11 @@ pub struct StepOptions {
     pub colours: u32,
     /// Rounds of colouring a step.
     pub colour_rounds: u32,
+    /// Lanes that work together on a body of a small colour: a power of two up to 64. Subgroups that are narrower take
+    /// as many as they have; the CPU has one.
+    pub lanes: u32,
+    /// Bodies from which on a colour is not small, and its bodies get one lane each.
+    pub large_colour: u32,
     /// Whether a step that does not fit is left out, rather than made without what did not fit.
     pub strict: bool,
 }
@@ -80,8 +85,8 @@ pub struct StepBuffers {
     pub cached_pairs: Buffer<CachedPair>,
     /// Their points.
     pub cached_points: Buffer<CachedPoint>,
-    /// First and last body of every colour.
-    pub ranges: Buffer<u32>,
+    /// Bodies of every colour, and behind them those of the fallback.
+    pub ranges: Buffer<ColourRange>,
     pairs: Buffer<Pair>,
 }
 
@@ -128,7 +133,7 @@ impl StepPlan {
             entries: r.buffer("entries", 2 * m)?,
             cached_pairs: r.buffer("cached_pairs", m)?,
             cached_points: r.buffer("cached_points", m * u64::from(POINTS))?,
-            ranges: r.buffer("ranges", 2 * (u64::from(options.colours) + 1))?,
+            ranges: r.buffer("ranges", u64::from(options.colours) + 1)?,
             pairs: Buffer::new(drystone_kernels::gpu::BufferId(0)),
         };
         let mut plan = Self { recording: r, buffers, capacities };
@@ -360,6 +365,7 @@ fn record_colours(
     let sorted = sort.record(r, "colours.sort")?;
     let bind =
         colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
-    r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours }))?;
+    let (lanes, large) = (1 << options.lanes.clamp(1, primal::LANES).ilog2(), options.large_colour);
+    r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours, lanes, large }))?;
     Ok(sorted.payloads)
 }

@@ -38,6 +38,18 @@ impl Group {
         self.lanes / self.subgroups
     }
 
+    /// This lane's place in the workgroup: subgroup by subgroup, so that lanes of a subgroup are neighbours on any device.
+    #[inline(always)]
+    pub fn place(&self) -> u32 {
+        self.subgroup * self.width() + self.slot
+    }
+
+    /// As [`Group::from_slot`], of a float.
+    #[inline(always)]
+    pub fn float_from_slot(&self, value: f32, slot: u32) -> f32 {
+        f32::from_bits(self.from_slot(value.to_bits(), slot))
+    }
+
     /// Exclusive prefix over the lanes' `value`, and the total. `shared` needs a word a subgroup and is free again after.
     /// Sums that do not fit are held at `u32::MAX`, so that a count which overflows is still seen as too large.
     #[inline(always)]

@@ -31,6 +31,8 @@ macro_rules! layout {
 /// }
 /// ```
 ///
+/// A stage that only needs subgroups leaves `shared` out, and its `run` gets none.
+///
 /// It makes `Bindings` (what `run` gets), the entry point `"morton"`, and on the host `STAGE` and `Bind`, the typed
 /// set of buffers that a plan fills in.
 #[macro_export]
@@ -61,11 +63,11 @@ macro_rules! stage {
         });
     };
 
-    ($name:literal group $threads:tt, shared $shared:tt $len:tt { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
+    ($name:literal group $threads:tt $(, shared $shared:tt $len:tt)? { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
         $crate::stage!(@bindings $name { $($access $binding $field: $ty,)* });
 
-        /// Workgroup memory of the stage.
-        pub type Shared = [$shared; $len];
+        $(#[doc = "Workgroup memory of the stage."]
+        pub type Shared = [$shared; $len];)?
 
         #[cfg(target_arch = "spirv")]
         #[doc = "GPU entry point."]
@@ -78,21 +80,22 @@ macro_rules! stage {
             #[spirv(num_subgroups)] subgroups: u32,
             #[spirv(subgroup_local_invocation_id)] slot: u32,
             #[spirv(push_constant)] push: &Push,
-            #[spirv(workgroup)] shared: &mut [$shared; $len],
+            $(#[spirv(workgroup)] shared: &mut [$shared; $len],)?
             $(#[spirv(storage_buffer, descriptor_set = 0, binding = $binding)] $field: $crate::stage!(@slice $access $ty),)*
         ) {
             let group = $crate::gpu::Group {
                 index: group.y * groups.x + group.x, lane, lanes: $threads, subgroup, subgroups, slot,
             };
             let mut bindings = Bindings { $($field: $crate::stage!(@view $access $field),)* };
-            run(&group, shared, push, &mut bindings);
+            run(&group, $($crate::stage!(@shared shared $len),)? push, &mut bindings);
         }
 
         #[cfg(not(target_arch = "spirv"))]
         $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {
-            let mut shared: Shared = [Default::default(); $len];
+            $(let shared: &mut Shared = &mut [Default::default(); $len];)?
             for index in groups {
-                run(&$crate::gpu::Group::native(index), &mut shared, &call.0, call.1);
+                let group = $crate::gpu::Group::native(index);
+                run(&group, $($crate::stage!(@shared shared $len),)? &call.0, call.1);
             }
         });
     };
@@ -151,6 +154,7 @@ macro_rules! stage {
         }
     };
 
+    (@shared $shared:ident $len:tt) => { $shared };
     (@slice read $ty:ty) => { &[$ty] };
     (@slice $access:ident $ty:ty) => { &mut [$ty] };
     (@field read $ty:ty) => { $crate::gpu::Read<'a, $ty> };

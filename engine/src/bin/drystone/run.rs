@@ -268,6 +268,7 @@ fn report(
             "iterations": s.iterations, "alpha": s.alpha, "beta": s.beta, "gamma": s.gamma, "k_start": s.k_start,
             "k_max": s.k_max, "tolerance": s.tolerance, "margin": s.margin, "colours": s.colours,
             "colour_rounds": s.colour_rounds, "rescale_friction": s.rescale_friction, "substeps": s.substeps,
+            "primal": format!("{:?}", s.primal), "solve": format!("{:?}", s.solve),
         },
         "step_ms": {"mean": mean, "median": median, "p95": p95},
         "passes": passes,

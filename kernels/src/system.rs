@@ -1,0 +1,254 @@
+//! A body's system of six equations: what its constraints add to it, and two ways to solve it.
+//!
+//! All points of a manifold share the basis, and both tangents share a stiffness, so a point's stiffness matrix is
+//! `kt I + (kn - kt) n n^T`, and with r its lever and w = r x n, it adds to the body's Hessian
+//!
+//! ```text
+//! linear          kt I + (kn - kt) n n^T
+//! angular-linear  kt [r] + (kn - kt) w n^T
+//! angular         kt (r.r I - r r^T) + (kn - kt) w w^T
+//! ```
+//!
+//! The system is symmetric and, since every body has mass and inertia, positive definite. [`System::ldl`] factors it whole
+//! (AVBD, section 3.5); [`System::schur`] solves for the rotation first, and for the way from that: two systems of three
+//! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
+
+use crate::gpu::Group;
+use crate::gpu::glam::Vec3;
+use crate::math::{Rotation, Twist};
+use crate::solve::Response;
+
+/// What the points of a manifold add to a body, before the parts they share are multiplied in.
+#[derive(Clone, Copy)]
+pub struct Sum {
+    lambda: Vec3,
+    torque: Vec3,
+    k: f32,
+    k_normal: f32,
+    lever: Vec3,
+    turn: Vec3,
+    aa: Vec3,
+    aa_off: Vec3,
+}
+
+impl Sum {
+    /// Of no points.
+    #[inline(always)]
+    pub fn none() -> Self {
+        let zero = Vec3::ZERO;
+        Self { lambda: zero, torque: zero, k: 0.0, k_normal: 0.0, lever: zero, turn: zero, aa: zero, aa_off: zero }
+    }
+
+    /// Adds a point with lever `r` on the body.
+    #[inline(always)]
+    pub fn add(&mut self, response: &Response, n: Vec3, basis: (Vec3, Vec3), r: Vec3) {
+        let (t, u) = basis;
+        let l = response.lambda;
+        self.lambda += l;
+        self.torque += r.cross(t * l.x + u * l.y + n * l.z);
+        let (kt, kd) = (response.k_tangent, response.k_normal - response.k_tangent);
+        let w = r.cross(n);
+        self.k += kt;
+        self.k_normal += kd;
+        self.lever += r * kt;
+        self.turn += w * kd;
+        self.aa += (Vec3::splat(r.length_squared()) - r * r) * kt + w * w * kd;
+        self.aa_off +=
+            Vec3::new(w.x * w.y, w.x * w.z, w.y * w.z) * kd - Vec3::new(r.x * r.y, r.x * r.z, r.y * r.z) * kt;
+    }
+}
+
+/// A body's 6 by 6 system: symmetric blocks as columns of their lower triangle.
+#[derive(Clone, Copy)]
+pub struct System {
+    /// Diagonal of the linear block.
+    pub ll: Vec3,
+    /// Its off-diagonal: xy, xz, yz.
+    pub ll_off: Vec3,
+    /// Angular-linear block, rows: torque about x, y, z for a motion along the columns.
+    pub al: [Vec3; 3],
+    /// Diagonal of the angular block.
+    pub aa: Vec3,
+    /// Its off-diagonal: xy, xz, yz.
+    pub aa_off: Vec3,
+    /// Force.
+    pub force: Vec3,
+    /// Torque.
+    pub torque: Vec3,
+}
+
+impl System {
+    /// Inertia only (Eq. 5 and 6): `displaced` is how far the body is from its target.
+    #[inline(always)]
+    pub fn inertial(mass: f32, principal: Vec3, rotation: &Rotation, displaced: &Twist, dt: f32) -> Self {
+        let scale = 1.0 / (dt * dt);
+        let (x, y, z) = (rotation.apply(Vec3::X), rotation.apply(Vec3::Y), rotation.apply(Vec3::Z));
+        let i = principal * scale;
+        let aa = x * x * i.x + y * y * i.y + z * z * i.z;
+        let off = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
+        let aa_off = off(x) * i.x + off(y) * i.y + off(z) * i.z;
+        let w = displaced.angular;
+        let torque = x * (i.x * x.dot(w)) + y * (i.y * y.dot(w)) + z * (i.z * z.dot(w));
+        Self {
+            ll: Vec3::splat(mass * scale),
+            ll_off: Vec3::ZERO,
+            al: [Vec3::ZERO; 3],
+            aa,
+            aa_off,
+            force: displaced.linear * -(mass * scale),
+            torque: -torque,
+        }
+    }
+
+    /// Adds a manifold; `side` is 1 for a and -1 for b.
+    #[inline(always)]
+    pub fn add(&mut self, sum: &Sum, n: Vec3, basis: (Vec3, Vec3), side: f32) {
+        let (t, u) = basis;
+        // The force on a is -lambda dC/dx (Eq. 9).
+        self.force -= (t * sum.lambda.x + u * sum.lambda.y + n * sum.lambda.z) * side;
+        self.torque -= sum.torque * side;
+        let (r, w) = (sum.lever, sum.turn);
+        self.ll += Vec3::splat(sum.k) + n * n * sum.k_normal;
+        self.ll_off += Vec3::new(n.x * n.y, n.x * n.z, n.y * n.z) * sum.k_normal;
+        self.al[0] += Vec3::new(0.0, -r.z, r.y) + n * w.x;
+        self.al[1] += Vec3::new(r.z, 0.0, -r.x) + n * w.y;
+        self.al[2] += Vec3::new(-r.y, r.x, 0.0) + n * w.z;
+        self.aa += sum.aa;
+        self.aa_off += sum.aa_off;
+    }
+
+    /// The system that nothing has been added to, inertia neither.
+    #[inline(always)]
+    pub fn none() -> Self {
+        let zero = Vec3::ZERO;
+        Self { ll: zero, ll_off: zero, al: [zero; 3], aa: zero, aa_off: zero, force: zero, torque: zero }
+    }
+
+    /// The sum of the systems that `width` neighbouring lanes hold; `width` is a power of two within the subgroup. Every
+    /// lane of the subgroup must take part. Lanes add in pairs, then pairs of pairs: the same order on every device.
+    #[inline(always)]
+    pub fn over_lanes(self, group: &Group, width: u32) -> Self {
+        let mut sum = self;
+        let mut reach = 1;
+        while reach < width {
+            let from = group.slot ^ reach;
+            let add = |v: Vec3| {
+                let x = group.float_from_slot(v.x, from);
+                let y = group.float_from_slot(v.y, from);
+                v + Vec3::new(x, y, group.float_from_slot(v.z, from))
+            };
+            sum = Self {
+                ll: add(sum.ll),
+                ll_off: add(sum.ll_off),
+                al: [add(sum.al[0]), add(sum.al[1]), add(sum.al[2])],
+                aa: add(sum.aa),
+                aa_off: add(sum.aa_off),
+                force: add(sum.force),
+                torque: add(sum.torque),
+            };
+            reach *= 2;
+        }
+        sum
+    }
+
+    /// The motion that answers the forces, by LDL^T (Eq. 4, section 3.5).
+    #[inline(always)]
+    pub fn ldl(&self) -> Twist {
+        let (l, o, a, p) = (self.ll, self.ll_off, self.aa, self.aa_off);
+        let (r0, r1, r2) = (self.al[0], self.al[1], self.al[2]);
+        let i0 = 1.0 / l.x;
+        let (l10, l20) = (o.x * i0, o.y * i0);
+        let (l30, l40, l50) = (r0.x * i0, r1.x * i0, r2.x * i0);
+
+        let d1 = l.y - l10 * o.x;
+        let i1 = 1.0 / d1;
+        let c21 = o.z - l20 * o.x;
+        let (c31, c41, c51) = (r0.y - l30 * o.x, r1.y - l40 * o.x, r2.y - l50 * o.x);
+        let (l21, l31, l41, l51) = (c21 * i1, c31 * i1, c41 * i1, c51 * i1);
+
+        let d2 = l.z - l20 * o.y - l21 * c21;
+        let i2 = 1.0 / d2;
+        let c32 = r0.z - l30 * o.y - l31 * c21;
+        let c42 = r1.z - l40 * o.y - l41 * c21;
+        let c52 = r2.z - l50 * o.y - l51 * c21;
+        let (l32, l42, l52) = (c32 * i2, c42 * i2, c52 * i2);
+
+        let d3 = a.x - l30 * r0.x - l31 * c31 - l32 * c32;
+        let i3 = 1.0 / d3;
+        let c43 = p.x - l40 * r0.x - l41 * c31 - l42 * c32;
+        let c53 = p.y - l50 * r0.x - l51 * c31 - l52 * c32;
+        let (l43, l53) = (c43 * i3, c53 * i3);
+
+        let d4 = a.y - l40 * r1.x - l41 * c41 - l42 * c42 - l43 * c43;
+        let i4 = 1.0 / d4;
+        let c54 = p.z - l50 * r1.x - l51 * c41 - l52 * c42 - l53 * c43;
+        let l54 = c54 * i4;
+
+        let d5 = a.z - l50 * r2.x - l51 * c51 - l52 * c52 - l53 * c53 - l54 * c54;
+        let i5 = 1.0 / d5;
+
+        let (f, g) = (self.force, self.torque);
+        let y0 = f.x;
+        let y1 = f.y - l10 * y0;
+        let y2 = f.z - l20 * y0 - l21 * y1;
+        let y3 = g.x - l30 * y0 - l31 * y1 - l32 * y2;
+        let y4 = g.y - l40 * y0 - l41 * y1 - l42 * y2 - l43 * y3;
+        let y5 = g.z - l50 * y0 - l51 * y1 - l52 * y2 - l53 * y3 - l54 * y4;
+
+        let x5 = y5 * i5;
+        let x4 = y4 * i4 - l54 * x5;
+        let x3 = y3 * i3 - l43 * x4 - l53 * x5;
+        let x2 = y2 * i2 - l32 * x3 - l42 * x4 - l52 * x5;
+        let x1 = y1 * i1 - l21 * x2 - l31 * x3 - l41 * x4 - l51 * x5;
+        let x0 = y0 * i0 - l10 * x1 - l20 * x2 - l30 * x3 - l40 * x4 - l50 * x5;
+        Twist { linear: Vec3::new(x0, x1, x2), angular: Vec3::new(x3, x4, x5) }
+    }
+
+    /// The same by the Schur complement of the linear block. Where the VBD text adds a little to the angular diagonal
+    /// nothing is added here: inertia over dt squared is more than that for any body worth simulating.
+    #[inline(always)]
+    pub fn schur(&self) -> Twist {
+        let linear = Factors::new(self.ll, self.ll_off);
+        let (r0, r1, r2) = (self.al[0], self.al[1], self.al[2]);
+        let (x0, x1, x2) = (linear.solve(r0), linear.solve(r1), linear.solve(r2));
+        let free = linear.solve(self.force);
+        let complement = Factors::new(
+            self.aa - Vec3::new(r0.dot(x0), r1.dot(x1), r2.dot(x2)),
+            self.aa_off - Vec3::new(r1.dot(x0), r2.dot(x0), r2.dot(x1)),
+        );
+        let angular = complement.solve(self.torque - Vec3::new(r0.dot(free), r1.dot(free), r2.dot(free)));
+        Twist { linear: free - x0 * angular.x - x1 * angular.y - x2 * angular.z, angular }
+    }
+}
+
+/// A symmetric matrix of three rows as L D L^T.
+#[derive(Clone, Copy)]
+struct Factors {
+    /// Below the diagonal of L: yx, zx, zy.
+    lower: Vec3,
+    /// Of D.
+    inverse: Vec3,
+}
+
+impl Factors {
+    /// Of the matrix with this diagonal, and xy, xz, yz off it.
+    #[inline(always)]
+    fn new(diagonal: Vec3, off: Vec3) -> Self {
+        let ix = 1.0 / diagonal.x;
+        let (yx, zx) = (off.x * ix, off.y * ix);
+        let iy = 1.0 / (diagonal.y - yx * off.x);
+        let rest = off.z - zx * off.x;
+        let zy = rest * iy;
+        let iz = 1.0 / (diagonal.z - zx * off.y - zy * rest);
+        Self { lower: Vec3::new(yx, zx, zy), inverse: Vec3::new(ix, iy, iz) }
+    }
+
+    /// What the matrix maps to `v`.
+    #[inline(always)]
+    fn solve(&self, v: Vec3) -> Vec3 {
+        let y = v.y - self.lower.x * v.x;
+        let z = (v.z - self.lower.y * v.x - self.lower.z * y) * self.inverse.z;
+        let y = y * self.inverse.y - self.lower.z * z;
+        Vec3::new(v.x * self.inverse.x - self.lower.x * y - self.lower.y * z, y, z)
+    }
+}
