@@ -38,6 +38,7 @@ fn half_space(point: Vec3, normal: Vec3) -> Aabb {
 }
 
 /// The box of one collider.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;

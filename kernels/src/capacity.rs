@@ -30,6 +30,7 @@ layout! {
 }
 
 /// Checks one list.
+#[inline(always)]
 pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     let needed = b.counters.at(push.slot);
     let fits = needed <= push.capacity;

@@ -51,6 +51,7 @@ pub fn neighbour(manifolds: &impl Load<Manifold>, entry: u32) -> u32 {
 }
 
 /// Colours one body.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;

@@ -46,6 +46,7 @@ fn lower_bound(keys: &impl Load<u32>, count: u32, key: u32) -> u32 {
 }
 
 /// Finds one colour.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item > push.colours {
         return;

@@ -33,6 +33,7 @@ layout! {
 pub const UNSOLVED: u32 = 255;
 
 /// Settles one body.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;

@@ -88,6 +88,7 @@ fn find_point(b: &Bindings<'_>, cached: u32, feature: u32, anchor: Vec3, near: f
 }
 
 /// Makes the manifold of one pair, if it touches.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.pairs || b.touches.at(item) == 0 {
         return;

@@ -1,9 +1,9 @@
 //! Multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
 
-use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
+use crate::gpu::{Load, Real, Store, Wide};
 use crate::math::{Twist, tangents};
 use crate::rigid::{Manifold, POINTS, Params, Point, STICKS};
-use crate::solve::{Moved, respond};
+use crate::solve::{Moved, Points, respond};
 use crate::{layout, stage};
 
 stage! {
@@ -27,6 +27,7 @@ layout! {
 }
 
 /// Updates one manifold.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.limit || item >= b.counters.at(crate::gate::counter::SOLVED) {
         return;
@@ -41,27 +42,33 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     // Growing in proportion lets a contact under ten thousand times its own mass stiffen within a few steps. Errors
     // within the tolerance add nothing: stiffness beyond need makes tall stacks tremble at few iterations. Nor does a
     // step more than double it: what an impact asks for is gone in the next step, and would throw bodies apart.
-    let ramped = |k: f32, error: f32| {
-        let excess = fmax(0.0, error / manifold.length - params.tolerance);
-        let k = k + fmin(params.beta * excess, push.growth) * fmax(manifold.unit, k);
-        if k < highest { k } else { highest }
+    let splat = Wide::splat;
+    let ramped = |k: Wide, error: Wide| {
+        let excess = (error / splat(manifold.length) - splat(params.tolerance)).most(splat(0.0));
+        let growth = (splat(params.beta) * excess).least(splat(push.growth));
+        (k + growth * k.most(splat(manifold.unit))).least(splat(highest))
     };
     let mut k = 0;
     while k < manifold.count {
-        let mut point = b.points.at(item * POINTS + k);
-        let response = respond(&params, &manifold, &point, basis, &moved);
-        point.lambda = response.lambda;
+        let first = item * POINTS + k;
+        let points = Points::<Wide>::load(&b.points, first, manifold.count - k);
+        let response = respond(&params, &manifold, &points, basis, &moved);
         // Stiffness grows only inside the bounds.
-        if response.active {
-            point.k_normal = ramped(point.k_normal, abs(response.error.z));
-            if !response.slides {
-                let way = sqrt(response.error.x * response.error.x + response.error.y * response.error.y);
-                point.k_tangent = ramped(point.k_tangent, way);
-            }
+        let sticks = response.active & !response.slides;
+        let error = response.error;
+        let way = (error.x * error.x + error.y * error.y).root();
+        let k_normal = Wide::select(response.active, ramped(points.k_normal, error.z.size()), points.k_normal);
+        let k_tangent = Wide::select(sticks, ramped(points.k_tangent, way), points.k_tangent);
+        let mut i = 0;
+        while i < Wide::WIDTH && k + i < manifold.count {
+            let mut point = b.points.at(first + i);
+            point.lambda = response.lambda.at(i);
+            point.k_normal = k_normal.at(i);
+            point.k_tangent = k_tangent.at(i);
+            point.feature = if Wide::is(sticks, i) { point.feature | STICKS } else { point.feature & !STICKS };
+            b.points.put(first + i, point);
+            i += 1;
         }
-        let sticks = response.active && !response.slides;
-        point.feature = if sticks { point.feature | STICKS } else { point.feature & !STICKS };
-        b.points.put(item * POINTS + k, point);
-        k += 1;
+        k += Wide::WIDTH;
     }
 }

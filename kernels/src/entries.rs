@@ -25,6 +25,7 @@ layout! {
 }
 
 /// Writes one entry.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.limit {
         return;

@@ -84,6 +84,7 @@ pub fn groups(count: u32, tile: u32) -> DispatchArgs {
 }
 
 /// Opens or closes the gate.
+#[inline(always)]
 pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     let pairs = b.counters.at(counter::PAIRS);
     let manifolds = b.counters.at(counter::MANIFOLDS);

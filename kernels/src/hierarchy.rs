@@ -43,6 +43,7 @@ fn prefix(keys: &Read<'_, u32>, count: i32, key: u32, i: i32, j: i32) -> i32 {
 }
 
 /// Finds the range, the split and the rope of one inner node.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let leaves = push.extent.count(&b.counters);
     if item >= leaves {

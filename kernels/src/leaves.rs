@@ -22,6 +22,7 @@ layout! {
 }
 
 /// Fetches one box.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.extent.count(&b.counters) {
         let bounds = b.boxes.at(b.order.at(item));

@@ -62,6 +62,7 @@ pub fn code(point: Vec3, scene: &Aabb) -> u32 {
 }
 
 /// Codes one box.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.extent.count(&b.counters) {
         return;

@@ -26,6 +26,7 @@ layout! {
 }
 
 /// Counts for one leaf.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let leaves = push.extent.count(&b.counters);
     if item >= leaves {

@@ -30,6 +30,7 @@ layout! {
 }
 
 /// Writes the pairs of one leaf.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let leaves = push.extent.count(&b.counters);
     if item >= leaves {

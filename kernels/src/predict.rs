@@ -52,6 +52,7 @@ fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32) -> Vec3
 }
 
 /// Predicts one body.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;

@@ -7,11 +7,11 @@
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::gpu::{Group, Load, Store, glam::Vec3};
+use crate::gpu::{Group, Load, Real, Store, Vector, Wide, glam::Vec3};
 use crate::math::{Pose, Rotation, Twist, tangents};
 use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, option, row};
-use crate::solve::{Moved, is_finite, respond, turned};
-use crate::system::{Sum, System};
+use crate::solve::{Moved, Points, is_finite, respond, turned};
+use crate::system::{Pulls, Sum, System};
 use crate::{layout, stage};
 
 stage! {
@@ -90,6 +90,7 @@ struct Share {
 }
 
 /// Solves a workgroup's bodies of the colour, or all of them.
+#[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let range = b.ranges.at(push.colour);
     let team = Team::new(group, range.lanes);
@@ -135,6 +136,7 @@ fn gather(index: u32, team: Team, b: &Bindings<'_>) -> System {
         system = System::inertial(body.mass, body.inertia, &pose.rotation, &displaced, params.dt);
     }
 
+    let mut pulls = Pulls::<Wide>::none();
     let share = team.share();
     let row = row(&b.rows, index);
     let mut e = row.start + share.entry;
@@ -155,18 +157,19 @@ fn gather(index: u32, team: Team, b: &Bindings<'_>) -> System {
         let c = if is_a { theirs } else { mine };
         let moved = Moved::new(&manifold, &a, &c);
         let (offset, side) = if is_a { (Vec3::ZERO, 1.0) } else { (manifold.offset, -1.0) };
+        let offset = Vector::splat(offset);
         let mut sum = Sum::none();
         let mut k = share.point;
         while k < manifold.count {
-            let point = b.points.at((entry >> 1) * POINTS + k);
-            let response = respond(&params, &manifold, &point, basis, &moved);
-            sum.add(&response, manifold.normal, basis, point.lever + offset);
-            k += share.points;
+            let points = Points::load(&b.points, (entry >> 1) * POINTS + k, manifold.count - k);
+            let response = respond(&params, &manifold, &points, basis, &moved);
+            sum.add(&response, manifold.normal, basis, points.lever + offset);
+            k += share.points * Wide::WIDTH;
         }
-        system.add(&sum, manifold.normal, basis, side);
+        pulls.add(&sum, manifold.normal, basis, side);
         e += share.entries;
     }
-    system
+    system.plus(&pulls.total())
 }
 
 /// Solves, and moves the body.
@@ -207,7 +210,7 @@ mod tests {
             for group in lanes(size) {
                 let team = Team::new(&group, asked);
                 assert_eq!(team.width, asked.min(size));
-                let share = team.share();
+    let share = team.share();
                 for body in (team.number..tile).step_by(team.teams as usize) {
                     for e in (share.entry..7).step_by(share.entries as usize) {
                         for k in (share.point..POINTS).step_by(share.points as usize) {

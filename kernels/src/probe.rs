@@ -33,6 +33,7 @@ pub mod word {
 }
 
 /// Votes, sums, and writes what the first lane saw.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let vote = 1 + push.offset;
     let ballot = group.active();

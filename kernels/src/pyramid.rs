@@ -34,6 +34,7 @@ layout! {
 }
 
 /// Joins the boxes below one box.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut below = push.extent.count(&b.counters);
     let mut level = 1;

@@ -78,6 +78,7 @@ pub fn combine(op: u32, a: u32, b: u32) -> u32 {
 }
 
 /// Reduces one tile.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let count = push.extent.count(&b.counters);
     // Tiles beyond the count give the identity: the next round takes them like any other.

@@ -30,6 +30,7 @@ layout! {
 const MAX_LEVELS: u32 = 11;
 
 /// Finds the box of one inner node.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let leaves = push.extent.count(&b.counters);
     if item + 1 >= leaves {

@@ -23,6 +23,7 @@ layout! {
 }
 
 /// Looks at one entry and its neighbours. A row is two words, written by two different items.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.limit {
         return;

@@ -18,6 +18,7 @@ layout! {
 }
 
 /// Empties one row.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.count {
         b.rows.put(item * 2, 0);

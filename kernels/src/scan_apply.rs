@@ -15,6 +15,7 @@ stage! {
 }
 
 /// Scans one tile.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let count = push.extent.count(&b.counters);
     if group.index * TILE >= count {

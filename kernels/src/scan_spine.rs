@@ -13,6 +13,7 @@ stage! {
 }
 
 /// Scans all sums.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let tiles = push.extent.count(&b.counters).div_ceil(TILE);
 

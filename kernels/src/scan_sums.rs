@@ -56,6 +56,7 @@ pub fn sum(values: &Read<'_, u32>, from: u32, to: u32) -> u32 {
 }
 
 /// Sums one tile.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let count = push.extent.count(&b.counters);
     if group.index * TILE >= count {

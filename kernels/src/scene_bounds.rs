@@ -47,6 +47,7 @@ fn store(shared: &mut Shared, lane: u32, bounds: &Aabb) {
 }
 
 /// Joins one tile.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let count = push.extent.count(&b.counters);
     // Tiles beyond the count give the empty box: the next round takes them like any other.

@@ -10,28 +10,62 @@
 //! ```
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{finite, fmax, sqrt};
+use crate::gpu::{Load, Real, Vector, finite};
 use crate::math::{Rotation, Twist};
 use crate::rigid::{Manifold, Params, Point, STICKS, option};
 
 /// Overlap that a step corrects at most, as a part of the collider's size.
 const DEEPEST: f32 = 0.02;
 
-/// Forces of a contact point and its stiffness for the Hessian.
+/// Contact points of one manifold, as many as are worked on at once.
 #[derive(Clone, Copy)]
-pub struct Response {
+pub struct Points<F: Real> {
+    /// See [`Point`].
+    pub lever: Vector<F>,
+    /// See [`Point`].
+    pub gap: Vector<F>,
+    /// See [`Point`].
+    pub lambda: Vector<F>,
+    /// See [`Point`].
+    pub k_normal: F,
+    /// See [`Point`].
+    pub k_tangent: F,
+    /// Which of them did not slide.
+    pub sticks: F::Mask,
+}
+
+impl<F: Real> Points<F> {
+    /// The points from `first` on, `count` of them at most; those that are not there push nothing.
+    #[inline(always)]
+    pub fn load(points: &impl Load<Point>, first: u32, count: u32) -> Self {
+        let there = F::first(count);
+        let (none, zero) = (Vector::zero(), F::splat(0.0));
+        Self {
+            lever: Vector::select(there, Vector::each(|i| points.at(first + i).lever), none),
+            gap: Vector::select(there, Vector::each(|i| points.at(first + i).gap), none),
+            lambda: Vector::select(there, Vector::each(|i| points.at(first + i).lambda), none),
+            k_normal: F::select(there, F::each(|i| points.at(first + i).k_normal), zero),
+            k_tangent: F::select(there, F::each(|i| points.at(first + i).k_tangent), zero),
+            sticks: F::each_mask(|i| points.at(first + i).feature & STICKS != 0),
+        }
+    }
+}
+
+/// Forces of contact points and their stiffness for the Hessian.
+#[derive(Clone, Copy)]
+pub struct Response<F: Real> {
     /// Error of the rows: tangent, bitangent, normal.
-    pub error: Vec3,
+    pub error: Vector<F>,
     /// Multipliers after this iteration: clamped `k C + lambda`.
-    pub lambda: Vec3,
+    pub lambda: Vector<F>,
     /// Stiffness of the normal row in the Hessian.
-    pub k_normal: f32,
+    pub k_normal: F,
     /// Stiffness of the tangent rows in the Hessian.
-    pub k_tangent: f32,
+    pub k_tangent: F,
     /// Whether the friction force had to be cut to the cone.
-    pub slides: bool,
+    pub slides: F::Mask,
     /// Whether the point pushes at all.
-    pub active: bool,
+    pub active: F::Mask,
 }
 
 /// Two bodies that have moved, as the points of their manifold see it: `d` of a point with lever r on a is
@@ -50,44 +84,52 @@ impl Moved {
     }
 }
 
-/// What a point asks when the bodies have moved.
+/// What points ask when the bodies have moved.
 #[inline(always)]
-pub fn respond(params: &Params, manifold: &Manifold, point: &Point, basis: (Vec3, Vec3), moved: &Moved) -> Response {
-    let (t, u, n) = (basis.0, basis.1, manifold.normal);
-    let d = moved.shift + moved.turn.cross(point.lever);
-    let keep = 1.0 - params.alpha;
+pub fn respond<F: Real>(
+    params: &Params,
+    manifold: &Manifold,
+    points: &Points<F>,
+    basis: (Vec3, Vec3),
+    moved: &Moved,
+) -> Response<F> {
+    let splat = Vector::<F>::splat;
+    let (t, u, n) = (splat(basis.0), splat(basis.1), splat(manifold.normal));
+    let (zero, one) = (F::splat(0.0), F::splat(1.0));
+    let d = splat(moved.shift) + splat(moved.turn).cross(points.lever);
+    let keep = F::splat(1.0 - params.alpha);
     // Deep overlaps are worked off over many steps, however deep they are.
-    let gap = if point.gap.z > 0.0 { point.gap.z } else { fmax(keep * point.gap.z, -DEEPEST * manifold.length) };
-    let error = Vec3::new(keep * point.gap.x + t.dot(d), keep * point.gap.y + u.dot(d), gap + n.dot(d));
+    let (kept, deepest) = (keep * points.gap.z, F::splat(-DEEPEST * manifold.length));
+    let gap = F::select(zero.below(points.gap.z), points.gap.z, kept.most(deepest));
+    let error = Vector::new(keep * points.gap.x + t.dot(d), keep * points.gap.y + u.dot(d), gap + n.dot(d));
 
     // Eq. 13 with bounds: the normal may only push.
-    let normal = point.k_normal * error.z + point.lambda.z;
-    let active = normal < 0.0;
-    let mut k_normal = point.k_normal;
-    if !active {
-        // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
-        k_normal = if error.z > 0.0 { -point.lambda.z / error.z } else { 0.0 };
-    }
-    let normal = if active { normal } else { 0.0 };
+    let normal = points.k_normal * error.z + points.lambda.z;
+    let active = normal.below(zero);
+    // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
+    let reaching = F::select(zero.below(error.z), -points.lambda.z / error.z, zero);
+    let k_normal = F::select(active, points.k_normal, reaching);
+    let normal = F::select(active, normal, zero);
 
     // The cone of this same normal force; the coefficient is the static one until the point slides.
-    let sticks = point.feature & STICKS != 0;
-    let mu = if sticks { manifold.friction_static } else { manifold.friction_dynamic };
-    let (ft, fu) = (point.k_tangent * error.x + point.lambda.x, point.k_tangent * error.y + point.lambda.y);
-    let size = sqrt(ft * ft + fu * fu);
-    let slides = size > mu * -normal;
-    let most = (if slides { manifold.friction_dynamic } else { mu }) * -normal;
-    let scale = if slides { most / size } else { 1.0 };
-    let mut k_tangent = if active { point.k_tangent } else { 0.0 };
-    if slides && params.options & option::RESCALE != 0 {
+    let dynamic = F::splat(manifold.friction_dynamic);
+    let mu = F::select(points.sticks, F::splat(manifold.friction_static), dynamic);
+    let ft = points.k_tangent * error.x + points.lambda.x;
+    let fu = points.k_tangent * error.y + points.lambda.y;
+    let size = (ft * ft + fu * fu).root();
+    let slides = (mu * -normal).below(size);
+    let most = F::select(slides, dynamic, mu) * -normal;
+    let scale = F::select(slides, most / size, one);
+    let mut k_tangent = F::select(active, points.k_tangent, zero);
+    if params.options & option::RESCALE != 0 {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
         // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
         // any stiffness against turning back.
-        let way = sqrt(error.x * error.x + error.y * error.y);
-        let rescaled = if way > 0.0 { most / way } else { k_tangent };
-        k_tangent = if rescaled < k_tangent { rescaled } else { k_tangent };
+        let way = (error.x * error.x + error.y * error.y).root();
+        let rescaled = F::select(zero.below(way), most / way, k_tangent);
+        k_tangent = F::select(slides & rescaled.below(k_tangent), rescaled, k_tangent);
     }
-    Response { error, lambda: Vec3::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
+    Response { error, lambda: Vector::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
 }
 
 /// The rotation vector from `from` to `to`, by the short way (the exact form of Eq. 20).

@@ -42,6 +42,7 @@ pub fn digit(key: u32, shift: u32) -> u32 {
 }
 
 /// Counts one tile. Tiles beyond the count write zeros, so that the whole table can be scanned.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     if group.index >= push.tiles {
         return;

@@ -27,6 +27,7 @@ stage! {
 pub const RANKERS: u32 = 8;
 
 /// Moves one tile.
+#[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let count = push.extent.count(&b.counters);
     let (start, end) = tile(group.index, TILE, count);

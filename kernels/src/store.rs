@@ -25,6 +25,7 @@ layout! {
 }
 
 /// Keeps one manifold.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.limit || item >= b.counters.at(crate::gate::counter::SOLVED) {
         return;

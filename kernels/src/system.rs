@@ -13,48 +13,116 @@
 //! (AVBD, section 3.5); [`System::schur`] solves for the rotation first, and for the way from that: two systems of three
 //! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
 
-use crate::gpu::Group;
 use crate::gpu::glam::Vec3;
+use crate::gpu::{Group, Real, Vector};
 use crate::math::{Rotation, Twist};
 use crate::solve::Response;
 
 /// What the points of a manifold add to a body, before the parts they share are multiplied in.
 #[derive(Clone, Copy)]
-pub struct Sum {
-    lambda: Vec3,
-    torque: Vec3,
-    k: f32,
-    k_normal: f32,
-    lever: Vec3,
-    turn: Vec3,
-    aa: Vec3,
-    aa_off: Vec3,
+pub struct Sum<F: Real> {
+    lambda: Vector<F>,
+    torque: Vector<F>,
+    k: F,
+    k_normal: F,
+    lever: Vector<F>,
+    turn: Vector<F>,
+    aa: Vector<F>,
+    aa_off: Vector<F>,
 }
 
-impl Sum {
+impl<F: Real> Sum<F> {
     /// Of no points.
     #[inline(always)]
     pub fn none() -> Self {
-        let zero = Vec3::ZERO;
-        Self { lambda: zero, torque: zero, k: 0.0, k_normal: 0.0, lever: zero, turn: zero, aa: zero, aa_off: zero }
+        let zero = Vector::zero();
+        let (k, k_normal) = (F::splat(0.0), F::splat(0.0));
+        Self { lambda: zero, torque: zero, k, k_normal, lever: zero, turn: zero, aa: zero, aa_off: zero }
     }
 
-    /// Adds a point with lever `r` on the body.
+    /// Adds points with levers `r` on the body.
     #[inline(always)]
-    pub fn add(&mut self, response: &Response, n: Vec3, basis: (Vec3, Vec3), r: Vec3) {
-        let (t, u) = basis;
+    pub fn add(&mut self, response: &Response<F>, n: Vec3, basis: (Vec3, Vec3), r: Vector<F>) {
+        let (t, u, n) = (Vector::splat(basis.0), Vector::splat(basis.1), Vector::splat(n));
         let l = response.lambda;
-        self.lambda += l;
-        self.torque += r.cross(t * l.x + u * l.y + n * l.z);
+        self.lambda = self.lambda + l;
+        self.torque = self.torque + r.cross(t * l.x + u * l.y + n * l.z);
         let (kt, kd) = (response.k_tangent, response.k_normal - response.k_tangent);
         let w = r.cross(n);
-        self.k += kt;
-        self.k_normal += kd;
-        self.lever += r * kt;
-        self.turn += w * kd;
-        self.aa += (Vec3::splat(r.length_squared()) - r * r) * kt + w * w * kd;
-        self.aa_off +=
-            Vec3::new(w.x * w.y, w.x * w.z, w.y * w.z) * kd - Vec3::new(r.x * r.y, r.x * r.z, r.y * r.z) * kt;
+        self.k = self.k + kt;
+        self.k_normal = self.k_normal + kd;
+        self.lever = self.lever + r * kt;
+        self.turn = self.turn + w * kd;
+        let square = r.dot(r);
+        self.aa = self.aa + ((Vector::new(square, square, square) - r.times(r)) * kt + w.times(w) * kd);
+        self.aa_off = self.aa_off + (w.mixed() * kd - r.mixed() * kt);
+    }
+}
+
+/// What manifolds add to a body's system, each point's part by itself until [`Pulls::total`].
+#[derive(Clone, Copy)]
+pub struct Pulls<F: Real> {
+    ll: Vector<F>,
+    ll_off: Vector<F>,
+    al0: Vector<F>,
+    al1: Vector<F>,
+    al2: Vector<F>,
+    aa: Vector<F>,
+    aa_off: Vector<F>,
+    force: Vector<F>,
+    torque: Vector<F>,
+}
+
+impl<F: Real> Pulls<F> {
+    /// Of no manifolds.
+    #[inline(always)]
+    pub fn none() -> Self {
+        let zero = Vector::zero();
+        Self {
+            ll: zero,
+            ll_off: zero,
+            al0: zero,
+            al1: zero,
+            al2: zero,
+            aa: zero,
+            aa_off: zero,
+            force: zero,
+            torque: zero,
+        }
+    }
+
+    /// Adds a manifold; `side` is 1 for a and -1 for b.
+    #[inline(always)]
+    pub fn add(&mut self, sum: &Sum<F>, n: Vec3, basis: (Vec3, Vec3), side: f32) {
+        // The force on a is -lambda dC/dx (Eq. 9).
+        let (t, u) = (Vector::splat(basis.0 * -side), Vector::splat(basis.1 * -side));
+        let against = Vector::splat(n * -side);
+        self.force = self.force + (t * sum.lambda.x + u * sum.lambda.y + against * sum.lambda.z);
+        self.torque = self.torque - sum.torque * F::splat(side);
+        let (r, w, k) = (sum.lever, sum.turn, sum.k);
+        let n = Vector::splat(n);
+        let zero = F::splat(0.0);
+        self.ll = self.ll + (Vector::new(k, k, k) + n.times(n) * sum.k_normal);
+        self.ll_off = self.ll_off + n.mixed() * sum.k_normal;
+        self.al0 = self.al0 + (Vector::new(zero, -r.z, r.y) + n * w.x);
+        self.al1 = self.al1 + (Vector::new(r.z, zero, -r.x) + n * w.y);
+        self.al2 = self.al2 + (Vector::new(-r.y, r.x, zero) + n * w.z);
+        self.aa = self.aa + sum.aa;
+        self.aa_off = self.aa_off + sum.aa_off;
+    }
+
+    /// All of it as a system, without inertia.
+    #[inline(always)]
+    pub fn total(&self) -> System {
+        System {
+            ll: self.ll.total(),
+            ll_off: self.ll_off.total(),
+            al: [self.al0.total(), self.al1.total(), self.al2.total()],
+            aa: self.aa.total(),
+            aa_off: self.aa_off.total(),
+            force: self.force.total(),
+            torque: self.torque.total(),
+        }
     }
 }
 
@@ -100,28 +168,25 @@ impl System {
         }
     }
 
-    /// Adds a manifold; `side` is 1 for a and -1 for b.
-    #[inline(always)]
-    pub fn add(&mut self, sum: &Sum, n: Vec3, basis: (Vec3, Vec3), side: f32) {
-        let (t, u) = basis;
-        // The force on a is -lambda dC/dx (Eq. 9).
-        self.force -= (t * sum.lambda.x + u * sum.lambda.y + n * sum.lambda.z) * side;
-        self.torque -= sum.torque * side;
-        let (r, w) = (sum.lever, sum.turn);
-        self.ll += Vec3::splat(sum.k) + n * n * sum.k_normal;
-        self.ll_off += Vec3::new(n.x * n.y, n.x * n.z, n.y * n.z) * sum.k_normal;
-        self.al[0] += Vec3::new(0.0, -r.z, r.y) + n * w.x;
-        self.al[1] += Vec3::new(r.z, 0.0, -r.x) + n * w.y;
-        self.al[2] += Vec3::new(-r.y, r.x, 0.0) + n * w.z;
-        self.aa += sum.aa;
-        self.aa_off += sum.aa_off;
-    }
-
     /// The system that nothing has been added to, inertia neither.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = Vec3::ZERO;
         Self { ll: zero, ll_off: zero, al: [zero; 3], aa: zero, aa_off: zero, force: zero, torque: zero }
+    }
+
+    /// Both together.
+    #[inline(always)]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            ll: self.ll + other.ll,
+            ll_off: self.ll_off + other.ll_off,
+            al: [self.al[0] + other.al[0], self.al[1] + other.al[1], self.al[2] + other.al[2]],
+            aa: self.aa + other.aa,
+            aa_off: self.aa_off + other.aa_off,
+            force: self.force + other.force,
+            torque: self.torque + other.torque,
+        }
     }
 
     /// The sum of the systems that `width` neighbouring lanes hold; `width` is a power of two within the subgroup. Every

@@ -30,6 +30,7 @@ layout! {
 }
 
 /// Tests one pair. Items beyond the count write 0, so that the whole list can be scanned.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.pairs.limit {
         return;

@@ -28,6 +28,7 @@ layout! {
 }
 
 /// Finishes one body.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;

@@ -3,6 +3,19 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+/// Whether the processor has the instructions of x86-64-v3 that stages are compiled with a second time.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_v3() -> bool {
+    // The macro remembers the answers.
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
 /// How a stage uses a binding. Barriers are derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {

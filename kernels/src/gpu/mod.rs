@@ -11,6 +11,7 @@
 //! | [`Read`], [`Write`] | storage buffer, unchecked | raw slice, checked in debug builds |
 //! | [`Group::barrier`] | `OpControlBarrier` | nothing |
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
+//! | [`Wide`] | one float | four, for what a lane can do to several things at once |
 //! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
 //!
 //! [`stage!`](crate::stage) turns a declaration into the SPIR-V entry point, the native entry point and the
@@ -22,12 +23,19 @@ mod group;
 #[cfg(not(target_arch = "spirv"))]
 mod host;
 mod macros;
+mod wide;
 
 pub use buffers::{Load, Read, Store, Write, shared_add};
 pub use float::{abs, quadrant_angle, sin_cos, sqrt};
 pub use group::{Group, Peers, saturating_sum};
+#[cfg(target_arch = "x86_64")]
+pub use host::has_v3;
 #[cfg(not(target_arch = "spirv"))]
 pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};
+
+#[cfg(not(target_arch = "spirv"))]
+pub use wide::{Quad, QuadMask};
+pub use wide::{Real, Vector, Wide};
 
 #[cfg(not(target_arch = "spirv"))]
 pub use glam;
