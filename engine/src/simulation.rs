@@ -52,6 +52,9 @@ pub struct Simulation {
     steps: u64,
 }
 
+/// Part of a sticking point's drift that is left alone in a step with post-stabilisation.
+const STICKING: f32 = 0.99;
+
 /// Room beyond what is needed, so that a list does not grow every step.
 fn with_reserve(needed: u32) -> u32 {
     needed.saturating_add(needed / 32).saturating_add(64)
@@ -176,12 +179,16 @@ impl Simulation {
         Params {
             gravity: self.world.gravity(),
             dt,
-            alpha: s.alpha,
+            // Section 6: with a pass of its own for the overlap there is, the iterations leave all of it alone, and multipliers
+            // hold no part of its correction that would have to fade.
+            alpha: if s.stabilise { 1.0 } else { s.alpha },
+            alpha_tangent: if s.stabilise { STICKING } else { s.alpha },
+            slop: s.slop,
             beta: s.beta,
-            gamma: s.gamma,
+            warm: if s.stabilise { 1.0 } else { s.alpha * s.gamma },
             k_start: s.k_start,
+            k_load: s.k_load,
             k_max: s.k_max,
-            tolerance: s.tolerance,
             margin: s.margin,
             options: if s.rescale_friction { option::RESCALE } else { 0 }
                 | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 },
@@ -355,6 +362,7 @@ fn options(settings: &Settings, device: &Device) -> StepOptions {
         lanes,
         large_colour,
         strict: true,
+        stabilise: settings.stabilise,
     }
 }
 

@@ -6,7 +6,7 @@
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
 use crate::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::gpu::{Load, Store, fmax, glam::Vec3, sqrt};
+use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, tangents};
 use crate::rigid::{
@@ -150,8 +150,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             lever: Vec3::ZERO,
             gap: Vec3::ZERO,
             lambda: Vec3::ZERO,
-            k_normal: lowest,
-            k_tangent: lowest,
+            k: lowest,
             feature,
         };
         // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
@@ -162,27 +161,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             if old != NONE {
                 taken |= 1 << old;
                 let old = b.cached_points.at(cached * POINTS + old);
-                let clamp = |k: f32| {
-                    let k = params.gamma * k;
-                    let highest = params.k_max * unit;
-                    if k < lowest {
-                        lowest
-                    } else if k > highest {
-                        highest
-                    } else {
-                        k
-                    }
-                };
-                point.k_normal = clamp(old.k_normal);
-                point.k_tangent = clamp(old.k_tangent);
                 // Eq. 19, in the new basis and cone.
-                let force = old.force * (params.alpha * params.gamma);
+                let force = old.force * params.warm;
                 let normal = -fmax(0.0, -n.dot(force));
                 let (ft, fu) = (t.dot(force), u.dot(force));
                 let most = friction_static * -normal;
                 let size = sqrt(ft * ft + fu * fu);
                 let scale = if size > most { most / size } else { 1.0 };
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
+                point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
                 if old.feature & STICKS != 0 {
                     point.feature |= STICKS;
                     if feature & ROLLS == 0 {

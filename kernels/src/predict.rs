@@ -33,6 +33,11 @@ layout! {
     }
 }
 
+/// Part of gravity that a body may feel and still count as lying: what trembles must not be fed back.
+const QUIET: f32 = 0.3;
+/// Part of gravity from which on it counts as falling.
+const FALLS: f32 = 0.9;
+
 /// The rotation vector of a free body's next step.
 #[inline(always)]
 fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32) -> Vec3 {
@@ -73,7 +78,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let square = fall.length_squared();
         if square > 0.0 {
             let felt = (velocity.linear - b.previous.at(item)) * dt;
-            start_fall = fmax(0.0, fmin(felt.dot(fall) / square, 1.0));
+            start_fall = fmax(0.0, fmin((felt.dot(fall) / square - QUIET) / (FALLS - QUIET), 1.0));
         }
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;

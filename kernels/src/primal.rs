@@ -10,7 +10,7 @@
 use crate::gpu::{Group, Load, Real, Store, Vector, Wide, glam::Vec3};
 use crate::math::{Pose, Rotation, Twist, tangents};
 use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, option, row};
-use crate::solve::{Moved, Points, is_finite, respond, turned};
+use crate::solve::{Moved, Points, Rules, is_finite, respond, turned};
 use crate::system::{Pulls, Sum, System};
 use crate::{layout, stage};
 
@@ -38,6 +38,8 @@ layout! {
         pub colour: u32,
         /// Not 0: the first team solves all bodies in turn.
         pub serial: u32,
+        /// Not 0: corrects the error that is left, behind the iterations (section 6).
+        pub stabilise: u32,
     }
 }
 
@@ -109,7 +111,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         let mut system = System::none();
         if works {
             index = b.order.at(first + at);
-            system = gather(index, team, b);
+            system = gather(index, team, push.stabilise != 0, b);
         }
         let system = system.over_lanes(group, team.width);
         if works && team.lane == 0 {
@@ -121,8 +123,9 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 
 /// This lane's part of the body's system. The first lane also brings the inertia.
 #[inline(always)]
-fn gather(index: u32, team: Team, b: &Bindings<'_>) -> System {
+fn gather(index: u32, team: Team, stabilise: bool, b: &Bindings<'_>) -> System {
     let params = b.params.at(0);
+    let rules = Rules::new(&params, stabilise);
     let mine = b.deltas.at(index);
     let mut system = System::none();
     if team.lane == 0 {
@@ -162,7 +165,7 @@ fn gather(index: u32, team: Team, b: &Bindings<'_>) -> System {
         let mut k = share.point;
         while k < manifold.count {
             let points = Points::load(&b.points, (entry >> 1) * POINTS + k, manifold.count - k);
-            let response = respond(&params, &manifold, &points, basis, &moved);
+            let response = respond(&rules, &manifold, &points, basis, &moved);
             sum.add(&response, manifold.normal, basis, points.lever + offset);
             k += share.points * Wide::WIDTH;
         }
@@ -177,7 +180,8 @@ fn gather(index: u32, team: Team, b: &Bindings<'_>) -> System {
 fn apply(index: u32, system: &System, b: &mut Bindings<'_>) {
     let schur = b.params.at(0).options & option::SCHUR != 0;
     let step = if schur { system.schur() } else { system.ldl() };
-    if is_finite(&step) {
+    // `velocity` may have taken the body out before the last pass.
+    if is_finite(&step) && b.bodies.at(index).is_dynamic() {
         // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
         let start = b.starts.at(index);
         let linear = b.deltas.at(index).linear + step.linear;

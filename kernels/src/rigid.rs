@@ -11,20 +11,24 @@ layout! {
         pub gravity: Vec3,
         /// Seconds.
         pub dt: f32,
-        /// Part of last step's error that is left alone (Eq. 18).
+        /// Part of last step's error that is left alone along the normal of a contact (Eq. 18).
         pub alpha: f32,
-        /// How fast stiffness grows with error (Eq. 12), without units.
+        /// The same along the tangents of a contact.
+        pub alpha_tangent: f32,
+        /// Overlap that is left alone, as a part of the collider's size.
+        pub slop: f32,
+        /// How fast stiffness grows with error within a step (Eq. 12), without units.
         pub beta: f32,
-        /// What is kept of stiffness and multipliers from step to step (Eq. 19).
-        pub gamma: f32,
+        /// What is kept of multipliers from step to step (Eq. 19).
+        pub warm: f32,
         /// Lowest stiffness, in units.
         pub k_start: f32,
+        /// Stiffness for the load a contact carries, without units.
+        pub k_load: f32,
         /// Highest stiffness, in units.
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
         pub margin: f32,
-        /// Error that adds no stiffness, as a part of the collider's size.
-        pub tolerance: f32,
         /// Bits of [`option`].
         pub options: u32,
     }
@@ -97,10 +101,8 @@ layout! {
         pub gap: Vec3,
         /// Multipliers; the normal one is negative when it pushes.
         pub lambda: Vec3,
-        /// Stiffness of the normal row.
-        pub k_normal: f32,
-        /// Stiffness of the tangent rows.
-        pub k_tangent: f32,
+        /// Stiffness of all three rows.
+        pub k: f32,
         /// Feature in the low bits, [`STICKS`] on top.
         pub feature: u32,
     }
@@ -113,10 +115,6 @@ layout! {
         pub anchor_b: Vec3,
         /// Tangential multiplier in world space, and the normal one along the normal.
         pub force: Vec3,
-        /// Stiffness of the normal row.
-        pub k_normal: f32,
-        /// Stiffness of the tangent rows.
-        pub k_tangent: f32,
         /// As in [`Point`]; [`NO_FEATURE`] when there is no such point.
         pub feature: u32,
     }

@@ -8,14 +8,48 @@
 //! C = (1 - alpha) C0 + [t b n]^T d        tangents, and the normal when C0 < 0 (Eq. 18)
 //! C = C0 + n . d                          the normal when there is still a gap: it is no error to be regularised
 //! ```
+//!
+//! With post-stabilisation (section 6) alpha is 1 along the normal while iterating, and 0 in one more pass behind them.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Real, Vector, finite};
 use crate::math::{Rotation, Twist};
 use crate::rigid::{Manifold, Params, Point, STICKS, option};
 
-/// Overlap that a step corrects at most, as a part of the collider's size.
+/// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
 const DEEPEST: f32 = 0.02;
+const DEEPEST_STABILISED: f32 = 0.1;
+
+/// How a pass looks at errors.
+#[derive(Clone, Copy)]
+pub struct Rules {
+    /// Part of the overlap at the start of the step that is corrected: 1 - alpha (Eq. 18).
+    pub keep: f32,
+    /// The same along the tangents.
+    pub keep_tangent: f32,
+    /// Overlap that is left alone, as a part of the collider's size.
+    pub slop: f32,
+    /// Overlap that is corrected at most, as a part of the collider's size.
+    pub deepest: f32,
+    /// Whether the stiffness of friction is rescaled (Eq. 14).
+    pub rescale: bool,
+}
+
+impl Rules {
+    /// Of a step's iterations, or of the pass behind them that corrects the error without giving velocity (section 6).
+    #[inline(always)]
+    pub fn new(params: &Params, stabilise: bool) -> Self {
+        Self {
+            keep: if stabilise { 1.0 } else { 1.0 - params.alpha },
+            // Correcting the drift of sticking points without giving velocity pulls a card house apart.
+            keep_tangent: if stabilise { 0.0 } else { 1.0 - params.alpha_tangent },
+            // Lifting bodies until they no longer touch would let them fall again in the next step.
+            slop: if stabilise { params.slop } else { 0.0 },
+            deepest: if stabilise { DEEPEST_STABILISED } else { DEEPEST },
+            rescale: params.options & option::RESCALE != 0,
+        }
+    }
+}
 
 /// Contact points of one manifold, as many as are worked on at once.
 #[derive(Clone, Copy)]
@@ -27,9 +61,7 @@ pub struct Points<F: Real> {
     /// See [`Point`].
     pub lambda: Vector<F>,
     /// See [`Point`].
-    pub k_normal: F,
-    /// See [`Point`].
-    pub k_tangent: F,
+    pub k: F,
     /// Which of them did not slide.
     pub sticks: F::Mask,
 }
@@ -44,8 +76,7 @@ impl<F: Real> Points<F> {
             lever: Vector::select(there, Vector::each(|i| points.at(first + i).lever), none),
             gap: Vector::select(there, Vector::each(|i| points.at(first + i).gap), none),
             lambda: Vector::select(there, Vector::each(|i| points.at(first + i).lambda), none),
-            k_normal: F::select(there, F::each(|i| points.at(first + i).k_normal), zero),
-            k_tangent: F::select(there, F::each(|i| points.at(first + i).k_tangent), zero),
+            k: F::select(there, F::each(|i| points.at(first + i).k), zero),
             sticks: F::each_mask(|i| points.at(first + i).feature & STICKS != 0),
         }
     }
@@ -87,7 +118,7 @@ impl Moved {
 /// What points ask when the bodies have moved.
 #[inline(always)]
 pub fn respond<F: Real>(
-    params: &Params,
+    rules: &Rules,
     manifold: &Manifold,
     points: &Points<F>,
     basis: (Vec3, Vec3),
@@ -97,31 +128,32 @@ pub fn respond<F: Real>(
     let (t, u, n) = (splat(basis.0), splat(basis.1), splat(manifold.normal));
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let d = splat(moved.shift) + splat(moved.turn).cross(points.lever);
-    let keep = F::splat(1.0 - params.alpha);
+    let overlap = F::splat(rules.keep) * (points.gap.z + F::splat(rules.slop * manifold.length)).least(zero);
     // Deep overlaps are worked off over many steps, however deep they are.
-    let (kept, deepest) = (keep * points.gap.z, F::splat(-DEEPEST * manifold.length));
-    let gap = F::select(zero.below(points.gap.z), points.gap.z, kept.most(deepest));
-    let error = Vector::new(keep * points.gap.x + t.dot(d), keep * points.gap.y + u.dot(d), gap + n.dot(d));
+    let deepest = F::splat(-rules.deepest * manifold.length);
+    let gap = F::select(zero.below(points.gap.z), points.gap.z, overlap.most(deepest));
+    let drift = F::splat(rules.keep_tangent);
+    let error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
 
     // Eq. 13 with bounds: the normal may only push.
-    let normal = points.k_normal * error.z + points.lambda.z;
+    let normal = points.k * error.z + points.lambda.z;
     let active = normal.below(zero);
     // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
     let reaching = F::select(zero.below(error.z), -points.lambda.z / error.z, zero);
-    let k_normal = F::select(active, points.k_normal, reaching);
+    let k_normal = F::select(active, points.k, reaching);
     let normal = F::select(active, normal, zero);
 
     // The cone of this same normal force; the coefficient is the static one until the point slides.
     let dynamic = F::splat(manifold.friction_dynamic);
     let mu = F::select(points.sticks, F::splat(manifold.friction_static), dynamic);
-    let ft = points.k_tangent * error.x + points.lambda.x;
-    let fu = points.k_tangent * error.y + points.lambda.y;
+    let ft = points.k * error.x + points.lambda.x;
+    let fu = points.k * error.y + points.lambda.y;
     let size = (ft * ft + fu * fu).root();
     let slides = (mu * -normal).below(size);
     let most = F::select(slides, dynamic, mu) * -normal;
     let scale = F::select(slides, most / size, one);
-    let mut k_tangent = F::select(active, points.k_tangent, zero);
-    if params.options & option::RESCALE != 0 {
+    let mut k_tangent = F::select(active, points.k, zero);
+    if rules.rescale {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
         // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
         // any stiffness against turning back.

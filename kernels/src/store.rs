@@ -40,8 +40,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             anchor_a: Vec3::ZERO,
             anchor_b: Vec3::ZERO,
             force: Vec3::ZERO,
-            k_normal: 0.0,
-            k_tangent: 0.0,
             feature: NO_FEATURE,
         };
         if k < manifold.count {
@@ -50,8 +48,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let gap = t * point.gap.x + u * point.gap.y + manifold.normal * point.gap.z;
             cached.anchor_b = c.rotation.inverse().apply(point.lever + manifold.offset - gap);
             cached.force = t * point.lambda.x + u * point.lambda.y + manifold.normal * point.lambda.z;
-            cached.k_normal = point.k_normal;
-            cached.k_tangent = point.k_tangent;
             cached.feature = point.feature;
         }
         b.cached_points.put(item * POINTS + k, cached);

@@ -11,7 +11,7 @@ stage! {
     "velocity" each 256 {
         read 0 params: Params,
         read 1 starts: Pose,
-        read 2 deltas: Twist,
+        update 2 deltas: Twist,
         update 3 bodies: Body,
         update 4 poses: Pose,
         update 5 velocities: Twist,
@@ -49,5 +49,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.poses.put(item, b.starts.at(item));
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.previous.put(item, Vec3::ZERO);
+        b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
     }
 }

@@ -48,6 +48,8 @@ pub struct StepOptions {
     pub large_colour: u32,
     /// Whether a step that does not fit is left out, rather than made without what did not fit.
     pub strict: bool,
+    /// Whether a pass behind the velocities corrects the error that is left (section 6).
+    pub stabilise: bool,
 }
 
 /// The step's buffers that others read or write.
@@ -254,14 +256,17 @@ impl StepPlan {
             counters: s.counters,
             points: s.points,
         };
-        // Iterations together double a contact's stiffness at most.
-        let growth = std::f32::consts::LN_2 / options.iterations as f32;
-        for _ in 0..options.iterations {
+        let sweep = |r: &mut Recording, stabilise: u32| -> Result<(), PlanError> {
             for colour in 0..=options.colours {
                 let serial = u32::from(colour == options.colours);
-                r.dispatch_indirect(work.colour_args, colour, primal.with(primal::Push { colour, serial }))?;
+                let push = primal::Push { colour, serial, stabilise };
+                r.dispatch_indirect(work.colour_args, colour, primal.with(push))?;
             }
-            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds, growth }))?;
+            Ok(())
+        };
+        for _ in 0..options.iterations {
+            sweep(r, 0)?;
+            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
         }
 
         let bind = velocity::Bind {
@@ -274,6 +279,9 @@ impl StepPlan {
             previous: s.previous,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(velocity::Push { count: bodies }))?;
+        if options.stabilise {
+            sweep(r, 1)?;
+        }
         let bind = store::Bind {
             manifolds: s.manifolds,
             points: s.points,

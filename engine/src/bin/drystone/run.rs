@@ -266,7 +266,7 @@ fn report(
         "dt": options.dt,
         "settings": {
             "iterations": s.iterations, "alpha": s.alpha, "beta": s.beta, "gamma": s.gamma, "k_start": s.k_start,
-            "k_max": s.k_max, "tolerance": s.tolerance, "margin": s.margin, "colours": s.colours,
+            "k_max": s.k_max, "k_load": s.k_load, "stabilise": s.stabilise, "slop": s.slop, "margin": s.margin, "colours": s.colours,
             "colour_rounds": s.colour_rounds, "rescale_friction": s.rescale_friction, "substeps": s.substeps,
             "primal": format!("{:?}", s.primal), "solve": format!("{:?}", s.solve),
         },
