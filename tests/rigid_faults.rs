@@ -86,7 +86,7 @@ fn settings_out_of_range_are_named() {
     for (name, settings) in [
         ("iterations", Settings { iterations: 0, ..ok }),
         ("alpha", Settings { alpha: 1.1, ..ok }),
-        ("gamma", Settings { gamma: 1.0, ..ok }),
+        ("gamma", Settings { gamma: 1.1, ..ok }),
         ("beta", Settings { beta: f32::NAN, ..ok }),
         ("k_start", Settings { k_start: 0.0, ..ok }),
         ("colours", Settings { colours: 33, ..ok }),
