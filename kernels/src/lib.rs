@@ -51,7 +51,9 @@ stages! {
     pairs_fill
     bounds
     touch
+    touch_hull
     gate
+    contacts_hull
     contacts
     predict
     entries
