@@ -260,7 +260,8 @@ impl Simulation {
     fn write_hull(&mut self, index: u32, first: u32, hull: &Hull) -> Result<()> {
         let b = self.plan.buffers.hulls;
         let counts = [hull.vertices.len(), hull.faces.len(), hull.edges.len()].map(|n| n as u32);
-        let record = rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2] };
+        let inner = hull.faces.iter().map(|f| f.offset).fold(f32::MAX, f32::min);
+        let record = rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2], inner };
         let at = u64::from(first);
         self.runner.write_at(b.hulls, u64::from(index), &record)?;
         self.runner.write_from(b.vertices, at, &hull.vertices)?;

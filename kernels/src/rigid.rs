@@ -75,6 +75,8 @@ layout! {
         pub faces: u32,
         /// Edges; at most 186.
         pub edges: u32,
+        /// Radius of the largest ball around the centre of mass that it holds.
+        pub inner: f32,
     }
 
     /// A face of a hull.

@@ -9,7 +9,7 @@
 
 use super::Solid;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, abs, fmin, sqrt};
+use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
 use crate::rigid::{Collider, Hull, HullEdge, HullFace, shape};
 
 /// The tables of all hulls.
@@ -45,7 +45,10 @@ impl Polytope {
     #[inline(always)]
     pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
         let scaled = collider.shape == shape::BOX;
-        let hull = t.hulls.at(if scaled { 0 } else { collider.hull });
+        let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull });
+        if scaled {
+            hull.inner = fmin(fmin(collider.half.x, collider.half.y), collider.half.z);
+        }
         Self { solid, hull, scale: if scaled { collider.half } else { Vec3::ONE }, scaled }
     }
 
@@ -131,10 +134,13 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         let plane = reference.face(t, index);
         let n = reference.solid.to_world(plane.normal);
         let way = if on_b { -n.dot(offset) } else { n.dot(offset) };
-        let separation = way + other.lowest(t, n) - plane.offset;
-        if separation > face.separation + bias {
-            let kind = if on_b { axis::FACE_B } else { axis::FACE_A };
-            face = Axis { code: kind << axis::SHIFT | index, separation };
+        // Most faces look elsewhere: even if the other hull were only the ball in it, they would be worse.
+        if way - other.hull.inner - plane.offset > face.separation {
+            let separation = way + other.lowest(t, n) - plane.offset;
+            if separation > face.separation + bias {
+                let kind = if on_b { axis::FACE_B } else { axis::FACE_A };
+                face = Axis { code: kind << axis::SHIFT | index, separation };
+            }
         }
         k += 1;
     }
@@ -142,7 +148,11 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         return face;
     }
 
-    let mut edge = Axis { code: 0, separation: f32::NEG_INFINITY };
+    // Five percent and a little of the size: a face gives more points.
+    let threshold = face.separation + 0.05 * abs(face.separation) + 0.01 * size;
+    // How far the middles must be apart along an axis that is worth it, by the balls inside.
+    let worth = threshold + a.hull.inner + b.hull.inner;
+    let mut edge = Axis { code: 0, separation: threshold };
     let mut along = Vec3::Y;
     let into_a = |v: Vec3| a.solid.to_local(b.solid.to_world(v));
     let shift = a.solid.to_local(offset);
@@ -151,13 +161,18 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         let eb = b.edge(t, j);
         let (db, left, right) = (into_a(eb.along), into_a(eb.left), into_a(eb.right));
         let start = into_a(eb.start) + shift;
+        // The most that an axis between the mirrored normals reaches of the way between the middles: at one of the ends,
+        // or in between, if the way points there.
+        let (way_l, way_r) = (-left.dot(shift), -right.dot(shift));
+        let sideways = db.cross(shift).length_squared() / db.length_squared();
+        let faces_a = fmax(way_l, way_r) > worth || (way_l + way_r > 0.0 && sideways > worth * worth) || worth <= 0.0;
         let mut i = 0;
-        while i < a.hull.edges {
+        while i < a.hull.edges && faces_a {
             let ea = a.edge(t, i);
             let (la, ra) = (ea.left.dot(db), ea.right.dot(db));
             let (lb, rb) = (left.dot(ea.along), right.dot(ea.along));
             // Each arc's ends on both sides of the other, and both on the same half of the sphere.
-            if (la * ra < 0.0) & (lb * rb < 0.0) & (lb * ra < 0.0) {
+            if la * ra < 0.0 && lb * rb < 0.0 && lb * ra < 0.0 {
                 let l = ea.along.cross(db);
                 let square = l.length_squared();
                 // Nearly parallel edges: a face axis is as good.
@@ -175,8 +190,6 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         }
         j += 1;
     }
-    // Five percent and a little of the size: a face gives more points.
-    let threshold = face.separation + 0.05 * abs(face.separation) + 0.01 * size;
     if edge.separation > threshold {
         // Rounding may have joined edges that do not face each other; what counts is how the hulls really lie.
         let n = a.solid.to_world(along);
