@@ -54,10 +54,14 @@ fn pose(position: drystone::glam::Vec3, rotation: drystone::glam::Quat) -> Pose 
 }
 
 fn shape(collider: &Collider) -> SharedShape {
-    match collider.shape {
-        Shape::Sphere { radius } => SharedShape::ball(radius),
-        Shape::Box { half } => SharedShape::cuboid(half.x, half.y, half.z),
-        Shape::Capsule { half_height, radius } => SharedShape::capsule_y(half_height, radius),
+    match &collider.shape {
+        &Shape::Sphere { radius } => SharedShape::ball(radius),
+        &Shape::Box { half } => SharedShape::cuboid(half.x, half.y, half.z),
+        &Shape::Capsule { half_height, radius } => SharedShape::capsule_y(half_height, radius),
+        Shape::ConvexHull(hull) => {
+            let points: Vec<_> = hull.vertices().map(vector).collect();
+            SharedShape::convex_hull(&points).expect("the points of a hull")
+        }
         Shape::HalfSpace => SharedShape::halfspace(Vector::Y),
     }
 }

@@ -128,6 +128,11 @@ pub trait RunnerExt: Runner {
         self.write_bytes(buffer.id(), 0, bytemuck::cast_slice(values))
     }
 
+    /// Overwrites elements from `index` on.
+    fn write_from<T: Pod>(&mut self, buffer: Buffer<T>, index: u64, values: &[T]) -> Result<()> {
+        self.write_bytes(buffer.id(), index.saturating_mul(size_of::<T>() as u64), bytemuck::cast_slice(values))
+    }
+
     /// Overwrites one element.
     fn write_at<T: Pod>(&mut self, buffer: Buffer<T>, index: u64, value: &T) -> Result<()> {
         self.write_bytes(buffer.id(), index.saturating_mul(size_of::<T>() as u64), bytemuck::bytes_of(value))

@@ -4,12 +4,12 @@ use crate::backend::{Device, DeviceInfo, MemoryUse, RunTimes, Runner, RunnerExt}
 use crate::glam::{Quat, Vec3};
 use crate::plan::Buffer;
 use crate::plan::step::{Capacities, StepBuffers, StepOptions, StepPlan};
-use crate::world::{BodyHandle, Edit, World};
+use crate::world::{BodyHandle, Edit, Hull, World, unit_box};
 use crate::{Error, Result, Settings, SolveForm};
 use bytemuck::Pod;
 use drystone_kernels::gate::counter;
 use drystone_kernels::math::{Pose, Rotation, Twist};
-use drystone_kernels::rigid::{Body, Collider, NONE, Params, kind, option, shape};
+use drystone_kernels::rigid::{self, Body, Collider, NONE, Params, kind, option, shape};
 
 /// Position, rotation and velocities of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +69,8 @@ impl Simulation {
             colliders,
             pairs: with_reserve(colliders.saturating_mul(2)),
             manifolds: with_reserve(bodies),
+            hulls: world.hulls().slot_count(),
+            hull_edges: world.hulls().end(),
         };
         Self::with_capacities(world, settings, device, capacities)
     }
@@ -85,6 +87,8 @@ impl Simulation {
         capacities.colliders = capacities.colliders.max(world.collider_slots()).max(1);
         capacities.pairs = capacities.pairs.max(1);
         capacities.manifolds = capacities.manifolds.max(1);
+        capacities.hulls = capacities.hulls.max(world.hulls().slot_count());
+        capacities.hull_edges = capacities.hull_edges.max(world.hulls().end());
         let plan = StepPlan::new(capacities, options(&settings, &device))?;
         let runner = device.runner(plan.recording.clone())?;
         world.take_edits();
@@ -223,7 +227,7 @@ impl Simulation {
         for index in new_colliders {
             self.runner.write_at(to.colliders, u64::from(index), &no_collider())?;
         }
-        Ok(())
+        self.upload_hulls()
     }
 
     fn upload_all(&mut self) -> Result<()> {
@@ -242,7 +246,36 @@ impl Simulation {
                 list[slot as usize] = collider;
             }
         }
-        self.runner.write(b.colliders, &list)
+        self.runner.write(b.colliders, &list)?;
+        self.upload_hulls()
+    }
+
+    /// All of the tables of hulls. The first entry is the box as which boxes meet hulls.
+    fn upload_hulls(&mut self) -> Result<()> {
+        self.write_hull(0, 0, &unit_box()?)?;
+        for slot in 0..self.world.hulls().slot_count() {
+            self.upload_hull(slot)?;
+        }
+        Ok(())
+    }
+
+    fn upload_hull(&mut self, slot: u32) -> Result<()> {
+        let Some(entry) = self.world.hulls().entry(slot) else { return Ok(()) };
+        let (first, hull) = (entry.first, entry.hull.clone());
+        self.write_hull(slot + 1, first, &hull)
+    }
+
+    fn write_hull(&mut self, index: u32, first: u32, hull: &Hull) -> Result<()> {
+        let b = self.plan.buffers.hulls;
+        let counts = [hull.vertices.len(), hull.faces.len(), hull.edges.len()].map(|n| n as u32);
+        let inner = hull.faces.iter().map(|f| f.offset).fold(f32::MAX, f32::min);
+        let record = rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2], inner };
+        let at = u64::from(first);
+        self.runner.write_at(b.hulls, u64::from(index), &record)?;
+        self.runner.write_from(b.vertices, at, &hull.vertices)?;
+        self.runner.write_from(b.faces, at, &hull.faces)?;
+        self.runner.write_from(b.loops, 2 * at, &hull.loops)?;
+        self.runner.write_from(b.edges, at, &hull.edges)
     }
 
     fn upload_body(&mut self, index: u32) -> Result<()> {
@@ -265,18 +298,22 @@ impl Simulation {
 
     fn send_edits(&mut self) -> Result<()> {
         let now = self.plan.capacities;
-        if self.world.slot_count() > now.bodies || self.world.collider_slots() > now.colliders {
-            let grown = |needed: u32, now: u32| if needed > now { with_reserve(needed) } else { now };
-            self.rebuild(Capacities {
-                bodies: grown(self.world.slot_count(), now.bodies),
-                colliders: grown(self.world.collider_slots(), now.colliders),
-                ..now
-            })?;
+        let grown = |needed: u32, now: u32| if needed > now { with_reserve(needed) } else { now };
+        let needed = Capacities {
+            bodies: grown(self.world.slot_count(), now.bodies),
+            colliders: grown(self.world.collider_slots(), now.colliders),
+            hulls: grown(self.world.hulls().slot_count(), now.hulls),
+            hull_edges: grown(self.world.hulls().end(), now.hull_edges),
+            ..now
+        };
+        if needed != now {
+            self.rebuild(needed)?;
         }
         let b = self.plan.buffers;
         for edit in self.world.take_edits() {
             match edit {
                 Edit::Body(index) => self.upload_body(index)?,
+                Edit::Hull(slot) => self.upload_hull(slot)?,
                 Edit::Velocity(index, linear, angular) => self.write_velocity(index, Twist { linear, angular })?,
                 Edit::Impulse(index, linear, angular) => {
                     let Some(entry) = self.world.slot(index) else { continue };
@@ -423,14 +460,16 @@ fn no_collider() -> Collider {
 fn collider_records(world: &World, index: u32) -> Vec<(u32, Collider)> {
     let Some(entry) = world.slot(index) else { return Vec::new() };
     let (centre, axes) = (entry.mass.centre, entry.mass.axes.inverse());
-    let records = entry.colliders.iter().zip(&entry.desc.colliders).map(|(&slot, c)| {
+    let slots = entry.colliders.iter().zip(&entry.hulls);
+    let records = slots.zip(&entry.desc.colliders).map(|((&slot, &hull), c)| {
         let (shape, half, radius) = c.parameters();
         let collider = Collider {
             body: index,
             shape,
             half,
             radius,
-            pose: Pose { position: axes * (c.position - centre), rotation: rotation_to_device(axes * c.rotation) },
+            hull: if hull == NONE { 0 } else { hull + 1 },
+            pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
             friction_static: c.friction_static,
             friction_dynamic: c.friction_dynamic,
             groups: c.groups,

@@ -4,7 +4,7 @@ use crate::collide::Solid;
 use crate::gpu::{Load, Store, abs, glam::Vec3};
 use crate::layout::Aabb;
 use crate::math::Pose;
-use crate::rigid::{Body, Collider, Params, kind, shape, thickness, world_pose};
+use crate::rigid::{Body, Collider, Hull, Params, kind, shape, thickness, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -13,7 +13,9 @@ stage! {
         read 1 bodies: Body,
         read 2 poses: Pose,
         read 3 colliders: Collider,
-        write 4 boxes: Aabb,
+        read 4 hulls: Hull,
+        read 5 hull_vertices: Vec3,
+        write 6 boxes: Aabb,
     }
 }
 
@@ -49,6 +51,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let solid = Solid::new(&collider, &world_pose(&collider, &b.poses.at(collider.body)));
         if collider.shape == shape::HALF_SPACE {
             bounds = half_space(solid.centre, solid.y);
+        } else if collider.shape == shape::HULL {
+            let hull = b.hulls.at(collider.hull);
+            let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
+            let mut i = 0;
+            while i < hull.vertices {
+                let p = solid.centre + solid.to_world(b.hull_vertices.at(hull.first + i));
+                bounds = bounds.union(&Aabb { min: p - grown, max: p + grown });
+                i += 1;
+            }
         } else {
             // Half of the margin on either side is enough for two that are a margin apart.
             let grown = collider.radius + b.params.at(0).margin * thickness(&collider);

@@ -29,8 +29,8 @@ stage! {
         read 9 entries: u32,
         read 10 cached_pairs: CachedPair,
         read 11 cached_points: CachedPoint,
-        write 12 manifolds: Manifold,
-        write 13 points: Point,
+        update 12 manifolds: Manifold,
+        update 13 points: Point,
     }
 }
 
@@ -87,6 +87,21 @@ fn find_point(b: &Bindings<'_>, cached: u32, feature: u32, anchor: Vec3, near: f
     found
 }
 
+/// The contact that `contacts_hull` left in the manifold's place.
+#[inline(always)]
+fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
+    let manifold = b.manifolds.at(place);
+    let mut contact = Contact::none();
+    contact.normal = manifold.normal;
+    let mut k = 0;
+    while k < manifold.count {
+        let point = b.points.at(place * POINTS + k);
+        contact.add(point.lever, point.gap, point.feature);
+        k += 1;
+    }
+    contact
+}
+
 /// Makes the manifold of one pair, if it touches.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -105,7 +120,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (pose_a, pose_c) = (b.poses.at(a.body), b.poses.at(c.body));
     let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
     let near = margin(&params, &a, &c);
-    let contact: Contact = if a.shape == shape::BOX && c.shape == shape::BOX {
+    let contact: Contact = if a.shape == shape::HULL || c.shape == shape::HULL {
+        found_before(b, place)
+    } else if a.shape == shape::BOX && c.shape == shape::BOX {
         box_contact(&sa, &sc, b.axes.at(item), near)
     } else {
         other_contact(&sa, a.shape, &sc, c.shape, near)

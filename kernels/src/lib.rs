@@ -52,7 +52,9 @@ stages! {
     pairs_fill
     bounds
     touch
+    touch_hull
     gate
+    contacts_hull
     contacts
     predict
     entries

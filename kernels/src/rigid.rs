@@ -51,10 +51,12 @@ layout! {
         pub body: u32,
         /// One of [`shape`].
         pub shape: u32,
-        /// Half extents of a box; half the length of a capsule's axis in y.
+        /// Half extents of a box, or of the box around a hull; half the length of a capsule's axis in y.
         pub half: Vec3,
-        /// Radius of a sphere or capsule.
+        /// Radius of a sphere or capsule; half the least width of a hull.
         pub radius: f32,
+        /// Its entry in the list of hulls.
+        pub hull: u32,
         /// In body space.
         pub pose: Pose,
         /// Coefficient while it sticks.
@@ -65,6 +67,44 @@ layout! {
         pub groups: u32,
         /// Groups it collides with.
         pub mask: u32,
+    }
+
+    /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice that.
+    pub struct Hull {
+        /// First element.
+        pub first: u32,
+        /// Vertices, around the centre of mass; at most 64.
+        pub vertices: u32,
+        /// Faces; at most 124.
+        pub faces: u32,
+        /// Edges; at most 186.
+        pub edges: u32,
+        /// Radius of the largest ball around the centre of mass that it holds.
+        pub inner: f32,
+    }
+
+    /// A face of a hull.
+    pub struct HullFace {
+        /// Outward.
+        pub normal: Vec3,
+        /// Of its plane, along the normal.
+        pub offset: f32,
+        /// Where its loop begins in the hull's share.
+        pub first: u32,
+        /// Vertices of the loop, counter-clockwise from outside.
+        pub count: u32,
+    }
+
+    /// An edge of a hull.
+    pub struct HullEdge {
+        /// One end.
+        pub start: Vec3,
+        /// From there to the other.
+        pub along: Vec3,
+        /// Normal of the face to its left, seen from outside.
+        pub left: Vec3,
+        /// Normal of the face to its right.
+        pub right: Vec3,
     }
 
     /// Up to four contact points of two colliders that share a normal.
@@ -158,10 +198,12 @@ pub mod shape {
     pub const BOX: u32 = 1;
     /// A segment along y with a radius.
     pub const CAPSULE: u32 = 2;
+    /// A convex hull.
+    pub const HULL: u32 = 3;
     /// Everything below the plane through the collider's origin, at right angles to its y axis.
-    pub const HALF_SPACE: u32 = 3;
+    pub const HALF_SPACE: u32 = 4;
     /// Nothing: a free slot.
-    pub const NONE: u32 = 4;
+    pub const NONE: u32 = 5;
 }
 
 /// Switches in [`Params`].
@@ -218,7 +260,7 @@ pub fn reach(collider: &Collider) -> f32 {
     let h = collider.half;
     let longest = if h.x > h.y { h.x } else { h.y };
     let longest = if longest > h.z { longest } else { h.z };
-    longest + collider.radius
+    if collider.shape == shape::HULL { longest } else { longest + collider.radius }
 }
 
 /// A collider's shortest half side: what contact margins are measured against.

@@ -1,5 +1,5 @@
 //! Which pairs of overlapping boxes really touch. Writes 1 or 0 for the scan that gives manifolds their places, and for
-//! two boxes the axis that was found, so that `contacts` need not look for it again.
+//! two boxes the axis that was found, so that `contacts` need not look for it again. Hulls are left to `touch_hull`.
 
 use crate::collide::{Solid, best_axis, other_contact};
 use crate::gpu::{Load, Store};
@@ -54,7 +54,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 let best = best_axis(&sa, &sc);
                 axis = best.code;
                 touch = (best.separation < near) as u32;
-            } else if a.shape < shape::HALF_SPACE && c.shape < shape::NONE {
+            } else if a.shape < shape::HULL && c.shape != shape::HULL && c.shape != shape::NONE {
                 touch = (other_contact(&sa, a.shape, &sc, c.shape, near).count > 0) as u32;
             }
         }

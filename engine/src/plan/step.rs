@@ -8,15 +8,18 @@ use super::bvh::{Bvh, Search};
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
+use crate::world::BOX_EDGES;
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::{Pose, Twist};
-use drystone_kernels::rigid::{Body, CachedPair, CachedPoint, Collider, ColourRange, Manifold, POINTS, Params, Point};
+use drystone_kernels::rigid::{
+    Body, CachedPair, CachedPoint, Collider, ColourRange, Hull, HullEdge, HullFace, Manifold, POINTS, Params, Point,
+};
 use drystone_kernels::{
-    bounds, colour, colour_ranges, colour_settle, contacts, dual, entries, gate, predict, primal, rows, rows_clear,
-    store, touch, velocity,
+    bounds, colour, colour_ranges, colour_settle, contacts, contacts_hull, dual, entries, gate, predict, primal, rows,
+    rows_clear, store, touch, touch_hull, velocity,
 };
 
 /// How much room a step has.
@@ -30,6 +33,10 @@ pub struct Capacities {
     pub pairs: u32,
     /// Pairs that touch.
     pub manifolds: u32,
+    /// Different convex hulls. With none, the step has no passes for them.
+    pub hulls: u32,
+    /// Edges of all hulls together, those of a box included; as much room is made for vertices and faces.
+    pub hull_edges: u32,
 }
 
 /// What is built into a step and cannot change from one to the next.
@@ -52,6 +59,34 @@ pub struct StepOptions {
     pub stabilise: bool,
 }
 
+/// Convex hulls. The first one is a box with sides of 2, as which boxes meet hulls.
+#[derive(Clone, Copy, Debug)]
+pub struct HullBuffers {
+    /// Where each begins in the others.
+    pub hulls: Buffer<Hull>,
+    /// Vertices.
+    pub vertices: Buffer<Vec3>,
+    /// Faces.
+    pub faces: Buffer<HullFace>,
+    /// Vertices of the faces, twice as many as edges.
+    pub loops: Buffer<u32>,
+    /// Edges.
+    pub edges: Buffer<HullEdge>,
+}
+
+impl HullBuffers {
+    fn new(r: &mut Recording, capacities: Capacities) -> Result<Self, PlanError> {
+        let edges = u64::from(capacities.hull_edges.max(BOX_EDGES));
+        Ok(Self {
+            hulls: r.buffer("hulls", u64::from(capacities.hulls) + 1)?,
+            vertices: r.buffer("hull_vertices", edges)?,
+            faces: r.buffer("hull_faces", edges)?,
+            loops: r.buffer("hull_loops", 2 * edges)?,
+            edges: r.buffer("hull_edges", edges)?,
+        })
+    }
+}
+
 /// The step's buffers that others read or write.
 #[derive(Clone, Copy, Debug)]
 pub struct StepBuffers {
@@ -69,6 +104,8 @@ pub struct StepBuffers {
     pub previous: Buffer<Vec3>,
     /// Colliders.
     pub colliders: Buffer<Collider>,
+    /// Convex hulls.
+    pub hulls: HullBuffers,
     /// See [`counter`].
     pub counters: Buffer<u32>,
     /// Bit of each list that was too short.
@@ -116,7 +153,7 @@ impl StepPlan {
     /// Plans a step.
     pub fn new(capacities: Capacities, options: StepOptions) -> Result<Self, PlanError> {
         let mut r = Recording::new("step");
-        let Capacities { bodies, colliders, pairs, manifolds } = capacities;
+        let Capacities { bodies, colliders, pairs, manifolds, .. } = capacities;
         let (n, m) = (u64::from(bodies), u64::from(manifolds));
         let buffers = StepBuffers {
             params: r.buffer("params", 1)?,
@@ -126,6 +163,7 @@ impl StepPlan {
             velocities: r.buffer("velocities", n)?,
             previous: r.buffer("previous", n)?,
             colliders: r.buffer("colliders", u64::from(colliders))?,
+            hulls: HullBuffers::new(&mut r, capacities)?,
             counters: r.buffer("counters", u64::from(counter::COUNT))?,
             overflow: r.buffer("overflow", 1)?,
             manifolds: r.buffer("manifolds", m)?,
@@ -149,7 +187,15 @@ impl StepPlan {
         let Self { recording: r, buffers: s, capacities } = self;
         let colliders = capacities.colliders;
         let boxes = r.buffer("boxes", u64::from(colliders))?;
-        let bind = bounds::Bind { params: s.params, bodies: s.bodies, poses: s.poses, colliders: s.colliders, boxes };
+        let bind = bounds::Bind {
+            params: s.params,
+            bodies: s.bodies,
+            poses: s.poses,
+            colliders: s.colliders,
+            hulls: s.hulls.hulls,
+            hull_vertices: s.hulls.vertices,
+            boxes,
+        };
         r.dispatch_each(u64::from(colliders), bind.with(bounds::Push { count: colliders }))?;
 
         let extent = Extent::host(colliders);
@@ -171,7 +217,26 @@ impl StepPlan {
             touches,
             axes,
         };
-        r.dispatch_each(u64::from(room), bind.with(touch::Push { pairs: Extent::counter(counter::PAIRS, room) }))?;
+        let found = Extent::counter(counter::PAIRS, room);
+        r.dispatch_each(u64::from(room), bind.with(touch::Push { pairs: found }))?;
+        if capacities.hulls > 0 {
+            let bind = touch_hull::Bind {
+                params: s.params,
+                bodies: s.bodies,
+                poses: s.poses,
+                colliders: s.colliders,
+                counters: s.counters,
+                pairs: s.pairs,
+                hulls: s.hulls.hulls,
+                hull_vertices: s.hulls.vertices,
+                hull_faces: s.hulls.faces,
+                hull_loops: s.hulls.loops,
+                hull_edges: s.hulls.edges,
+                touches,
+                axes,
+            };
+            r.dispatch_each(u64::from(room), bind.with(touch_hull::Push { pairs: found }))?;
+        }
         let scratch = scan::Scratch::new(r, "places", room)?;
         let scan = Scan {
             values: touches,
@@ -203,6 +268,25 @@ impl StepPlan {
             gate::Bind { counters: s.counters, overflow: s.overflow, args: work.args, colour_args: work.colour_args };
         r.dispatch(1, bind.with(push))?;
 
+        if self.capacities.hulls > 0 {
+            let bind = contacts_hull::Bind {
+                params: s.params,
+                poses: s.poses,
+                colliders: s.colliders,
+                pairs: s.pairs,
+                touches: touching.touches,
+                axes: touching.axes,
+                places: touching.places,
+                hulls: s.hulls.hulls,
+                hull_vertices: s.hulls.vertices,
+                hull_faces: s.hulls.faces,
+                hull_loops: s.hulls.loops,
+                hull_edges: s.hulls.edges,
+                manifolds: s.manifolds,
+                points: s.points,
+            };
+            r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts_hull::Push { pairs, manifolds }))?;
+        }
         let bind = contacts::Bind {
             params: s.params,
             bodies: s.bodies,

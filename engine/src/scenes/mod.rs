@@ -1,9 +1,11 @@
 //! The papers' scenes, written once for the command, tests, benches and examples.
 
+mod arch;
 mod piles;
 mod sliding;
 
-pub use piles::{dominoes, drop, pile, pyramid, stack};
+pub use arch::arch;
+pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
 pub use sliding::{friction, rolling, spinner};
 
 use crate::glam::Vec3;
@@ -62,7 +64,7 @@ pub enum SceneError {
 }
 
 /// Every scene.
-pub const NAMES: [&str; 8] = ["pile", "stack", "pyramid", "drop", "dominoes", "friction", "rolling", "spinner"];
+pub const NAMES: [&str; 9] = ["pile", "stack", "pyramid", "arch", "drop", "dominoes", "friction", "rolling", "spinner"];
 
 /// Reads parameters, and remembers which there are.
 struct Reader<'a> {
@@ -119,7 +121,13 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
             (stack(boxes, ratio as f32)?, 10.0)
         }
         "pyramid" => (pyramid(p.count("base", 40, 1000)?)?, 10.0),
-        "drop" => (drop(p.count("bodies", 1000, 1_000_000)?)?, 10.0),
+        // A stone is at most a right angle wide.
+        "arch" => (arch(p.number("stones", 15.0, 3.0, 200.0)? as u32)?, 10.0),
+        "drop" => {
+            let bodies = p.count("bodies", 1000, 1_000_000)?;
+            let hulls = p.number("hulls", 0.0, 0.0, 1.0)? != 0.0;
+            (if hulls { drop_with_hulls(bodies)? } else { drop(bodies)? }, 10.0)
+        }
         "dominoes" => (dominoes(p.count("bodies", 100, 100_000)?)?, 10.0),
         "friction" => (friction(p.number("speed", 10.0, 0.1, 100.0)? as f32)?, 12.0),
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),

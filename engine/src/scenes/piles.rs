@@ -76,14 +76,40 @@ pub fn pyramid(base: u32) -> Result<World, WorldError> {
 
 /// A cloud of spheres, boxes and capsules that falls onto the floor.
 pub fn drop(bodies: u32) -> Result<World, WorldError> {
+    heap(bodies, &[])
+}
+
+/// The same with rocks among them: every fourth body is one of eight convex hulls.
+pub fn drop_with_hulls(bodies: u32) -> Result<World, WorldError> {
+    let rocks: Result<Vec<Collider>, _> = (0..8).map(rock).collect();
+    heap(bodies, &rocks?)
+}
+
+/// Points all around, near the surface of an ellipsoid.
+fn rock(number: u32) -> Result<Collider, WorldError> {
+    let count = 8 + 4 * number;
+    let noise = |i: u32| ((i + 97 * number).wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0;
+    let points = (0..count).map(|i| {
+        // A spiral from pole to pole, at the golden angle.
+        let z = 1.0 - (2 * i + 1) as f32 / count as f32;
+        let (sine, cosine) = (i as f32 * 2.399_963).sin_cos();
+        let flat = (1.0 - z * z).sqrt();
+        Vec3::new(flat * cosine * 0.6, flat * sine * 0.5, z * 0.45) * (0.8 + 0.2 * noise(i))
+    });
+    Collider::hull(&points.collect::<Vec<_>>())
+}
+
+fn heap(bodies: u32, rocks: &[Collider]) -> Result<World, WorldError> {
     let mut world = floor(0.5)?;
     let side = (bodies as f32 / 2.0).cbrt().ceil().max(1.0) as u32;
     for i in 0..bodies {
         let (x, z, y) = (i % side, i / side % side, i / (side * side));
-        let shape = match i % 3 {
+        let kinds = if rocks.is_empty() { 3 } else { 4 };
+        let shape = match i % kinds {
             0 => Collider::sphere(0.5),
             1 => Collider::cuboid(Vec3::new(1.0, 0.8, 0.6)),
-            _ => Collider::capsule(0.4, 0.3),
+            2 => Collider::capsule(0.4, 0.3),
+            _ => rocks[(i / kinds) as usize % rocks.len()].clone(),
         };
         let jitter = (i.wrapping_mul(2_654_435_761) >> 16) as f32 / 65_536.0;
         let place = Vec3::new(x as f32 * 1.4 + 0.2 * jitter, 1.0 + y as f32 * 1.4, z as f32 * 1.4 - 0.2 * jitter);

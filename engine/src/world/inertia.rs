@@ -15,21 +15,21 @@ pub(crate) struct MassProperties {
     pub axes: Quat,
 }
 
-/// Volume, and second moments about the centre for density 1.
-fn of_shape(shape: Shape) -> (f64, DVec3) {
-    match shape {
-        Shape::Sphere { radius } => {
+/// Volume, centre of mass, and inertia about it for density 1.
+fn of_shape(shape: &Shape) -> (f64, DVec3, DMat3) {
+    let (volume, diagonal) = match shape {
+        &Shape::Sphere { radius } => {
             let r = f64::from(radius);
             let volume = 4.0 / 3.0 * std::f64::consts::PI * r.powi(3);
             (volume, DVec3::splat(0.4 * volume * r * r))
         }
-        Shape::Box { half } => {
+        &Shape::Box { half } => {
             let h = half.as_dvec3();
             let volume = 8.0 * h.x * h.y * h.z;
             let s = h * h;
             (volume, DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (volume / 3.0))
         }
-        Shape::Capsule { half_height, radius } => {
+        &Shape::Capsule { half_height, radius } => {
             let (h, r) = (f64::from(half_height), f64::from(radius));
             let cylinder = 2.0 * std::f64::consts::PI * r * r * h;
             let ball = 4.0 / 3.0 * std::f64::consts::PI * r.powi(3);
@@ -38,8 +38,10 @@ fn of_shape(shape: Shape) -> (f64, DVec3) {
             let across = cylinder * (r * r / 4.0 + h * h / 3.0) + ball * (0.4 * r * r + h * h + 0.75 * h * r);
             (cylinder + ball, DVec3::new(across, along, across))
         }
+        Shape::ConvexHull(hull) => return (hull.volume, hull.centre, hull.inertia),
         Shape::HalfSpace => (0.0, DVec3::ZERO),
-    }
+    };
+    (volume, DVec3::ZERO, DMat3::from_diagonal(diagonal))
 }
 
 /// Eigenvalues and rotation to the eigenvectors of a symmetric matrix, by Jacobi rotations.
@@ -72,11 +74,11 @@ fn principal(matrix: DMat3) -> (DVec3, DQuat) {
 }
 
 fn tensor(collider: &Collider) -> (f64, DVec3, DMat3) {
-    let (volume, diagonal) = of_shape(collider.shape);
+    let (volume, centre, inertia) = of_shape(&collider.shape);
     let density = f64::from(collider.density);
     let rotation = DMat3::from_quat(collider.rotation.as_dquat().normalize());
-    let about_own = rotation * DMat3::from_diagonal(diagonal * density) * rotation.transpose();
-    (volume * density, collider.position.as_dvec3(), about_own)
+    let about_own = rotation * (inertia * density) * rotation.transpose();
+    (volume * density, collider.position.as_dvec3() + rotation * centre, about_own)
 }
 
 impl MassProperties {

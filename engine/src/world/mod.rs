@@ -2,13 +2,17 @@
 //!
 //! Everything is checked when it is said: an error names the field and leaves the world as it was.
 
+mod hull;
 mod inertia;
+mod quickhull;
 mod shape;
 
+pub(crate) use hull::{BOX_EDGES, HullTable, unit_box};
+pub use hull::{Hull, MAX_HULL_VERTICES};
 pub use shape::{Collider, Shape};
 
 use crate::glam::{Quat, Vec3};
-use drystone_kernels::rigid::kind;
+use drystone_kernels::rigid::{NONE, kind};
 use inertia::MassProperties;
 
 /// What is wrong with something that was said to a world.
@@ -47,6 +51,26 @@ pub enum WorldError {
     /// A half-space has no inside to weigh, and cannot fall.
     #[error("a half-space can only belong to a static body")]
     MovingHalfSpace,
+    /// Too few points for a convex hull.
+    #[error("a convex hull needs at least 4 points, not {points}")]
+    HullPoints {
+        /// How many there are.
+        points: usize,
+    },
+    /// A convex hull without volume.
+    #[error("the points of a convex hull lie in a plane: {size} m long, {width} m thick")]
+    FlatHull {
+        /// How far they are from lying in a plane.
+        width: f32,
+        /// Longest side of the box around them.
+        size: f32,
+    },
+    /// A convex hull with too many vertices.
+    #[error("a convex hull has more than {limit} vertices")]
+    HullVertices {
+        /// How many it may have.
+        limit: usize,
+    },
     /// A handle of a body that was removed.
     #[error("body {index} (generation {generation}) is no longer there")]
     StaleBody {
@@ -172,6 +196,8 @@ pub(crate) struct BodyEntry {
     pub mass: MassProperties,
     /// Slots of its colliders.
     pub colliders: Vec<u32>,
+    /// Slots of their hulls, [`NONE`] for other shapes.
+    pub hulls: Vec<u32>,
 }
 
 impl BodyEntry {
@@ -195,6 +221,8 @@ struct Slot {
 pub(crate) enum Edit {
     /// The body is new, or gone.
     Body(u32),
+    /// The hull is new.
+    Hull(u32),
     /// It gets this velocity.
     Velocity(u32, Vec3, Vec3),
     /// Its velocity changes by this.
@@ -211,6 +239,7 @@ pub struct World {
     free: Vec<u32>,
     collider_count: u32,
     free_colliders: Vec<u32>,
+    hulls: HullTable,
     edits: Vec<Edit>,
 }
 
@@ -247,6 +276,7 @@ impl World {
             free: Vec::new(),
             collider_count: 0,
             free_colliders: Vec::new(),
+            hulls: HullTable::new(),
             edits: Vec::new(),
         }
     }
@@ -286,8 +316,10 @@ impl World {
         if self.slots.len() as u32 - self.free.len() as u32 >= MAX_BODIES {
             return Err(WorldError::Full { what: "bodies", limit: MAX_BODIES });
         }
+        self.hulls.check(desc.colliders.iter().filter(|c| matches!(c.shape, Shape::ConvexHull(_))).count())?;
+        let hulls = desc.colliders.iter().map(|c| self.hull_slot(c)).collect();
         let colliders = desc.colliders.iter().map(|_| self.collider_slot()).collect();
-        let entry = BodyEntry { desc, mass, colliders };
+        let entry = BodyEntry { desc, mass, colliders, hulls };
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, entry: None });
             self.slots.len() as u32 - 1
@@ -306,12 +338,22 @@ impl World {
         })
     }
 
+    fn hull_slot(&mut self, collider: &Collider) -> u32 {
+        let Shape::ConvexHull(hull) = &collider.shape else { return NONE };
+        let (slot, new) = self.hulls.acquire(hull);
+        if new {
+            self.edits.push(Edit::Hull(slot));
+        }
+        slot
+    }
+
     /// Removes a body. Its handle is stale from now on.
     pub fn remove(&mut self, body: BodyHandle) -> Result<(), WorldError> {
         self.entry(body)?;
         let slot = &mut self.slots[body.index as usize];
         if let Some(entry) = slot.entry.take() {
             self.free_colliders.extend(entry.colliders);
+            entry.hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
         }
         slot.generation += 1;
         self.free.push(body.index);
@@ -393,6 +435,10 @@ impl World {
 
     pub(crate) fn collider_slots(&self) -> u32 {
         self.collider_count
+    }
+
+    pub(crate) fn hulls(&self) -> &HullTable {
+        &self.hulls
     }
 
     pub(crate) fn take_edits(&mut self) -> Vec<Edit> {

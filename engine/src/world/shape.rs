@@ -1,11 +1,12 @@
 //! Shapes and what they are made of.
 
-use super::{WorldError, finite1, finite3, unit};
+use super::{Hull, WorldError, finite1, finite3, unit};
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::rigid::shape as code;
+use std::sync::Arc;
 
-/// A collider's shape, centred on its origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A collider's shape, centred on its origin, or where its points are.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A ball.
     Sphere {
@@ -24,6 +25,8 @@ pub enum Shape {
         /// Of the ends and the cylinder.
         radius: f32,
     },
+    /// What a rubber sheet around a cloud of points would enclose. Colliders with equal ones share their storage.
+    ConvexHull(Arc<Hull>),
     /// Everything below the plane through the origin at right angles to y.
     HalfSpace,
 }
@@ -83,6 +86,11 @@ impl Collider {
         Shape::Capsule { half_height, radius }.into()
     }
 
+    /// The convex hull of `points`, computed here. To give many bodies the same one, clone the collider.
+    pub fn hull(points: &[Vec3]) -> Result<Self, WorldError> {
+        Ok(Shape::ConvexHull(Arc::new(Hull::new(points)?)).into())
+    }
+
     /// Everything below the plane y = 0 of the collider.
     pub fn half_space() -> Self {
         Shape::HalfSpace.into()
@@ -131,7 +139,8 @@ impl Collider {
                 size("capsule half_height", half_height)?;
                 size("capsule radius", radius)?;
             }
-            Shape::HalfSpace => {}
+            // Checked when it was made.
+            Shape::ConvexHull(_) | Shape::HalfSpace => {}
         }
         finite3("collider position", self.position)?;
         unit("collider rotation", self.rotation)?;
@@ -144,12 +153,21 @@ impl Collider {
         not_negative("friction_dynamic", self.friction_dynamic)
     }
 
+    /// Where the shape's own origin is: a hull's is its centre of mass.
+    pub(crate) fn origin(&self) -> Vec3 {
+        match &self.shape {
+            Shape::ConvexHull(hull) => self.position + self.rotation * hull.centre(),
+            _ => self.position,
+        }
+    }
+
     /// Code, half extents and radius as the kernels have them.
     pub(crate) fn parameters(&self) -> (u32, Vec3, f32) {
-        match self.shape {
-            Shape::Sphere { radius } => (code::SPHERE, Vec3::ZERO, radius),
-            Shape::Box { half } => (code::BOX, half, 0.0),
-            Shape::Capsule { half_height, radius } => (code::CAPSULE, Vec3::new(0.0, half_height, 0.0), radius),
+        match &self.shape {
+            &Shape::Sphere { radius } => (code::SPHERE, Vec3::ZERO, radius),
+            &Shape::Box { half } => (code::BOX, half, 0.0),
+            &Shape::Capsule { half_height, radius } => (code::CAPSULE, Vec3::new(0.0, half_height, 0.0), radius),
+            Shape::ConvexHull(hull) => (code::HULL, hull.half, hull.thickness),
             Shape::HalfSpace => (code::HALF_SPACE, Vec3::ZERO, 0.0),
         }
     }

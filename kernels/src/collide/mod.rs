@@ -1,12 +1,18 @@
 //! Narrow phase: where two colliders touch. Pure functions over world-space shapes; `touch` and `contacts` call them.
 //!
-//! Shapes come in the order of their codes (sphere, box, capsule, half-space), so each combination exists once. The
+//! Shapes come in the order of their codes (sphere, box, capsule, hull, half-space), so each combination exists once. The
 //! normal always points from the second to the first.
 
 mod box_box;
+pub mod hull;
+mod hull_clip;
+mod hull_round;
 mod round;
+mod spread;
 
 pub use box_box::{best_axis, contact as box_contact};
+pub use hull_clip::contact as hull_contact;
+pub use hull_round::{half_space_contact, round_contact};
 pub use round::{box_capsule, box_half_space, round_half_space, round_round, sphere_box};
 
 use crate::gpu::glam::Vec3;
@@ -120,7 +126,7 @@ pub fn component(v: Vec3, i: u32) -> f32 {
     }
 }
 
-/// What two colliders of different or round shapes make; `code_a <= code_b`, and not both boxes.
+/// What two colliders of different or round shapes make; `code_a <= code_b`, not both boxes, and no hulls.
 #[inline(always)]
 pub fn other_contact(a: &Solid, code_a: u32, b: &Solid, code_b: u32, margin: f32) -> Contact {
     if code_b == shape::HALF_SPACE {

@@ -6,13 +6,13 @@ use crate::gpu::{abs, fmax, fmin, sqrt};
 use crate::rigid::ROLLS;
 
 #[inline(always)]
-fn clamp(v: f32, low: f32, high: f32) -> f32 {
+pub(super) fn clamp(v: f32, low: f32, high: f32) -> f32 {
     fmax(low, fmin(v, high))
 }
 
 /// Unit vector along `v`, or `fallback` when it has no length to speak of, and the length.
 #[inline(always)]
-fn direction(v: Vec3, fallback: Vec3) -> (Vec3, f32) {
+pub(super) fn direction(v: Vec3, fallback: Vec3) -> (Vec3, f32) {
     let length = sqrt(v.length_squared());
     if length > 1e-12 { (v * (1.0 / length), length) } else { (fallback, 0.0) }
 }

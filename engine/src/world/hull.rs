@@ -1,0 +1,356 @@
+//! Convex hulls: computed once from the user's points, shared by every collider that has the same one.
+
+use super::quickhull::{self, Trouble};
+use super::{WorldError, finite3};
+use crate::glam::{DMat3, DVec3, Vec3};
+use drystone_kernels::manifest::fnv1a;
+use drystone_kernels::rigid::{HullEdge, HullFace};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Vertices that a hull has at most.
+pub const MAX_HULL_VERTICES: usize = 64;
+
+/// The convex hull of a cloud of points: flat faces, straight edges, up to [`MAX_HULL_VERTICES`] vertices.
+///
+/// Details finer than a ten-thousandth of its size are smoothed away: points that close to a face or an edge become part of
+/// it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hull {
+    /// Around the centre of mass.
+    pub(crate) vertices: Vec<Vec3>,
+    pub(crate) faces: Vec<HullFace>,
+    /// The loops of all faces, one after the other.
+    pub(crate) loops: Vec<u32>,
+    pub(crate) edges: Vec<HullEdge>,
+    /// Half of its sides along the axes.
+    pub(crate) half: Vec3,
+    /// Half of its least width across a face.
+    pub(crate) thickness: f32,
+    pub(super) centre: DVec3,
+    pub(super) volume: f64,
+    /// About the centre of mass, for density 1.
+    pub(super) inertia: DMat3,
+    hash: u64,
+}
+
+impl Hull {
+    /// The hull of `points`, of which there may be more than vertices: those inside are left out.
+    pub fn new(points: &[Vec3]) -> Result<Self, WorldError> {
+        if points.len() < 4 {
+            return Err(WorldError::HullPoints { points: points.len() });
+        }
+        for point in points {
+            finite3("hull point", *point)?;
+        }
+        let cloud: Vec<DVec3> = points.iter().map(|p| p.as_dvec3()).collect();
+        let (low, high) = cloud.iter().fold((cloud[0], cloud[0]), |(l, h), p| (l.min(*p), h.max(*p)));
+        let (middle, half) = ((low + high) * 0.5, ((high - low) * 0.5).max_element());
+        let out_of_range = |field, value: f64| {
+            Err(WorldError::OutOfRange { field, value: value as f32, must: "between 1e-5 and 1e5 m" })
+        };
+        if half > 1e5 {
+            return out_of_range("hull half size", half);
+        }
+        let flat = |width: f64| WorldError::FlatHull { width: width as f32, size: (2.0 * half) as f32 };
+        if half == 0.0 {
+            return Err(flat(0.0));
+        }
+        let noise = f64::from(f32::EPSILON) * low.abs().max(high.abs()).max_element();
+        let solid = quickhull::around(&cloud, middle, half, noise).map_err(|trouble| match trouble {
+            Trouble::Flat(width) => flat(width),
+            Trouble::Round => WorldError::HullVertices { limit: MAX_HULL_VERTICES },
+        })?;
+        if solid.vertices.len() > MAX_HULL_VERTICES {
+            return Err(WorldError::HullVertices { limit: MAX_HULL_VERTICES });
+        }
+        let corners: Vec<DVec3> = solid.vertices.iter().map(|&v| cloud[v] - middle).collect();
+        let (volume, centre, inertia) = moments(&corners, &solid.faces);
+        let vertices: Vec<Vec3> = corners.iter().map(|v| (*v - centre).as_vec3()).collect();
+        let (faces, width) = planes(&vertices, &solid.faces);
+        if width * 0.5 < 1e-5 {
+            return out_of_range("hull half thickness", width * 0.5);
+        }
+        // A closed surface has every edge twice, once each way.
+        let edges = edges(&vertices, &faces, &solid.faces).ok_or_else(|| flat(width))?;
+        let (low, high) = vertices.iter().fold((vertices[0], vertices[0]), |(l, h), p| (l.min(*p), h.max(*p)));
+        let hash = fnv1a(bytemuck::cast_slice::<_, u8>(&vertices).iter().copied());
+        Ok(Self {
+            vertices,
+            faces,
+            loops: solid.faces.concat(),
+            edges,
+            half: (high - low) * 0.5,
+            thickness: (width * 0.5) as f32,
+            centre: centre + middle,
+            volume,
+            inertia,
+            hash,
+        })
+    }
+
+    /// Its vertices, where the user's points are.
+    pub fn vertices(&self) -> impl Iterator<Item = Vec3> + '_ {
+        self.vertices.iter().map(|v| (v.as_dvec3() + self.centre).as_vec3())
+    }
+
+    /// Its faces: the outward normal, and the vertices by index, counter-clockwise from outside.
+    pub fn faces(&self) -> impl Iterator<Item = (Vec3, &[u32])> {
+        self.faces.iter().map(|f| (f.normal, &self.loops[f.first as usize..(f.first + f.count) as usize]))
+    }
+
+    /// How many edges it has.
+    pub fn edge_count(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Cubic metres.
+    pub fn volume(&self) -> f32 {
+        self.volume as f32
+    }
+
+    /// Centre of mass.
+    pub fn centre(&self) -> Vec3 {
+        self.centre.as_vec3()
+    }
+
+    /// Whether both are the same around their centres of mass, which is all that the tables hold.
+    fn is(&self, other: &Self) -> bool {
+        self.vertices == other.vertices && self.faces == other.faces
+    }
+}
+
+/// Volume, centre of mass, and inertia about it for density 1: the sum over tetrahedra from the origin to triangles.
+fn moments(corners: &[DVec3], faces: &[Vec<u32>]) -> (f64, DVec3, DMat3) {
+    let outer = |v: DVec3| DMat3::from_cols(v * v.x, v * v.y, v * v.z);
+    let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
+    for face in faces {
+        let at = |i: usize| corners[face[i] as usize];
+        for i in 1..face.len() - 1 {
+            let (a, b, c) = (at(0), at(i), at(i + 1));
+            let (six, sum) = (a.dot(b.cross(c)), a + b + c);
+            volume += six / 6.0;
+            first += sum * (six / 24.0);
+            second += (outer(a) + outer(b) + outer(c) + outer(sum)) * (six / 120.0);
+        }
+    }
+    let centre = first / volume;
+    let about = second - outer(centre) * volume;
+    let trace = about.x_axis.x + about.y_axis.y + about.z_axis.z;
+    (volume, centre, DMat3::from_diagonal(DVec3::splat(trace)) - about)
+}
+
+/// Planes that hold every vertex, and the least width across one.
+fn planes(vertices: &[Vec3], loops: &[Vec<u32>]) -> (Vec<HullFace>, f64) {
+    let corners: Vec<DVec3> = vertices.iter().map(|v| v.as_dvec3()).collect();
+    let (mut first, mut least) = (0, f64::MAX);
+    let faces = loops.iter().map(|face| {
+        let at = |i: usize| corners[face[i % face.len()] as usize];
+        let area: DVec3 = (1..face.len() - 1).map(|i| (at(i) - at(0)).cross(at(i + 1) - at(0))).sum();
+        let normal = area.normalize_or_zero().as_vec3();
+        let along = |v: &DVec3| normal.as_dvec3().dot(*v);
+        let offset = corners.iter().map(along).fold(f64::MIN, f64::max);
+        least = least.min(offset - corners.iter().map(along).fold(f64::MAX, f64::min));
+        let count = face.len() as u32;
+        first += count;
+        HullFace { normal, offset: offset as f32, first: first - count, count }
+    });
+    (faces.collect(), least)
+}
+
+/// Edges with the normals of both faces, or `None` when some edge has not two.
+fn edges(vertices: &[Vec3], faces: &[HullFace], loops: &[Vec<u32>]) -> Option<Vec<HullEdge>> {
+    let mut owner = HashMap::new();
+    let mut edges = Vec::new();
+    for (face, corners) in loops.iter().enumerate() {
+        let next = corners.iter().cycle().skip(1);
+        for edge in corners.iter().copied().zip(next.copied()) {
+            if owner.insert(edge, face).is_some() {
+                return None;
+            }
+            edges.push(edge);
+        }
+    }
+    let mut list = Vec::with_capacity(edges.len() / 2);
+    for (from, to) in edges {
+        let (left, right) = (*owner.get(&(from, to))?, *owner.get(&(to, from))?);
+        if from < to {
+            let start = vertices[from as usize];
+            let along = vertices[to as usize] - start;
+            list.push(HullEdge { start, along, left: faces[left].normal, right: faces[right].normal });
+        }
+    }
+    Some(list)
+}
+
+/// The box whose half sides are 1: the first entry of the device's tables, as which boxes meet hulls.
+pub(crate) fn unit_box() -> Result<Hull, WorldError> {
+    let sign = |i: u32, bit: u32| if i & bit == 0 { -1.0 } else { 1.0 };
+    Hull::new(&(0..8).map(|i| Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4))).collect::<Vec<_>>())
+}
+
+/// Edges of [`unit_box`], which lie first in the tables.
+pub(crate) const BOX_EDGES: u32 = 12;
+/// Room that the tables may need at most.
+const MAX_EDGES: u32 = 1 << 26;
+
+/// A hull in the tables.
+#[derive(Clone, Debug)]
+pub(crate) struct TableEntry {
+    pub hull: Arc<Hull>,
+    /// Where its parts of the tables begin.
+    pub first: u32,
+    users: u32,
+}
+
+/// Every different hull of a world once, with a place in the device's tables that is free again when nobody has it any
+/// longer. A closed surface has more edges than vertices or faces, so one range of indices, as long as there are edges,
+/// serves all tables.
+#[derive(Clone, Debug)]
+pub(crate) struct HullTable {
+    slots: Vec<Option<TableEntry>>,
+    free_slots: Vec<u32>,
+    by_hash: HashMap<u64, Vec<u32>>,
+    /// Free ranges by their start, never two that touch.
+    gaps: Vec<(u32, u32)>,
+    end: u32,
+}
+
+impl HullTable {
+    pub fn new() -> Self {
+        Self { slots: Vec::new(), free_slots: Vec::new(), by_hash: HashMap::new(), gaps: Vec::new(), end: BOX_EDGES }
+    }
+
+    /// Slots that were ever used.
+    pub fn slot_count(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Where the tables end.
+    pub fn end(&self) -> u32 {
+        self.end
+    }
+
+    pub fn entry(&self, slot: u32) -> Option<&TableEntry> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// Whether so many more hulls fit, whatever they are.
+    pub fn check(&self, hulls: usize) -> Result<(), WorldError> {
+        let most = (hulls as u64).saturating_mul(3 * MAX_HULL_VERTICES as u64);
+        if u64::from(self.end) + most <= u64::from(MAX_EDGES) {
+            return Ok(());
+        }
+        Err(WorldError::Full { what: "edges of convex hulls", limit: MAX_EDGES })
+    }
+
+    /// The slot of a hull, and whether it is new in the tables.
+    pub fn acquire(&mut self, hull: &Arc<Hull>) -> (u32, bool) {
+        let alike = self.by_hash.entry(hull.hash).or_default();
+        for &slot in alike.iter() {
+            if let Some(entry) = &mut self.slots[slot as usize]
+                && (Arc::ptr_eq(&entry.hull, hull) || entry.hull.is(hull))
+            {
+                entry.users += 1;
+                return (slot, false);
+            }
+        }
+        let slot = self.free_slots.pop().unwrap_or(self.slots.len() as u32);
+        if slot as usize == self.slots.len() {
+            self.slots.push(None);
+        }
+        alike.push(slot);
+        let first = self.take(hull.edges.len() as u32);
+        self.slots[slot as usize] = Some(TableEntry { hull: hull.clone(), first, users: 1 });
+        (slot, true)
+    }
+
+    /// One user less.
+    pub fn release(&mut self, slot: u32) {
+        let Some(entry) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { return };
+        entry.users -= 1;
+        if entry.users > 0 {
+            return;
+        }
+        let (first, hull) = (entry.first, entry.hull.clone());
+        self.slots[slot as usize] = None;
+        self.free_slots.push(slot);
+        if let Some(alike) = self.by_hash.get_mut(&hull.hash) {
+            alike.retain(|s| *s != slot);
+            if alike.is_empty() {
+                self.by_hash.remove(&hull.hash);
+            }
+        }
+        self.give(first, first + hull.edges.len() as u32);
+    }
+
+    /// The first gap that is long enough, or the end.
+    fn take(&mut self, length: u32) -> u32 {
+        if let Some(i) = self.gaps.iter().position(|(from, to)| to - from >= length) {
+            let (from, to) = self.gaps[i];
+            if to - from == length {
+                self.gaps.remove(i);
+            } else {
+                self.gaps[i].0 += length;
+            }
+            return from;
+        }
+        self.end += length;
+        self.end - length
+    }
+
+    fn give(&mut self, mut from: u32, mut to: u32) {
+        self.gaps.retain(|&(f, t)| {
+            let touches = t == from || f == to;
+            if touches {
+                (from, to) = (from.min(f), to.max(t));
+            }
+            !touches
+        });
+        if to == self.end {
+            self.end = from;
+        } else {
+            let place = self.gaps.partition_point(|g| g.0 < from);
+            self.gaps.insert(place, (from, to));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wedge(width: f32) -> Arc<Hull> {
+        let points = [Vec3::ZERO, Vec3::X * width, Vec3::Y, Vec3::Z];
+        Arc::new(Hull::new(&points).unwrap())
+    }
+
+    #[test]
+    fn equal_hulls_share_a_slot_and_places_are_used_again() {
+        let mut table = HullTable::new();
+        let (a, new) = table.acquire(&wedge(1.0));
+        assert!(new);
+        assert_eq!(table.acquire(&wedge(1.0)), (a, false), "the same points made twice");
+        let (b, new) = table.acquire(&wedge(2.0));
+        assert!(new && a != b);
+        assert_eq!(table.end(), BOX_EDGES + 12, "two tetrahedra");
+        table.release(a);
+        assert!(table.entry(a).is_some(), "one user is left");
+        table.release(a);
+        assert!(table.entry(a).is_none());
+        let (c, _) = table.acquire(&wedge(3.0));
+        assert_eq!((c, table.entry(c).unwrap().first, table.end()), (a, BOX_EDGES, BOX_EDGES + 12));
+        for slot in [c, b] {
+            table.release(slot);
+        }
+        assert_eq!((table.end(), table.gaps.len()), (BOX_EDGES, 0), "as if nothing had been there");
+    }
+
+    #[test]
+    fn the_unit_box_has_the_edges_that_are_set_aside_for_it() {
+        let hull = unit_box().unwrap();
+        assert_eq!((hull.vertices.len(), hull.faces.len(), hull.edges.len() as u32), (8, 6, BOX_EDGES));
+        assert_eq!(hull.half, Vec3::ONE);
+        assert!(hull.faces.iter().all(|f| f.offset == 1.0 && f.normal.abs().max_element() == 1.0));
+    }
+}

@@ -1,0 +1,83 @@
+//! Chooses up to four of any number of points, so that they span the most: the deepest, the farthest from it, the one that
+//! makes the largest triangle with both, and the one that lies farthest outside of that. The points are gone through
+//! once for each, so none need be kept; ties go to the first, so that the choice stays the same from step to step.
+
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Store, abs, fmax};
+
+/// The points so far.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    /// How many there are.
+    pub count: u32,
+    /// Where.
+    pub point: [Vec3; 4],
+    /// How high above the plane.
+    pub height: [f32; 4],
+    /// What they are.
+    pub name: [u32; 4],
+    normal: Vec3,
+    margin: f32,
+    best: f32,
+}
+
+impl Spread {
+    /// Over a plane with this normal, of points that are less than `margin` above it.
+    #[inline(always)]
+    pub fn new(normal: Vec3, margin: f32) -> Self {
+        let (point, height, name) = ([Vec3::ZERO; 4], [0.0; 4], [0; 4]);
+        Self { count: 0, point, height, name, normal, margin, best: f32::NEG_INFINITY }
+    }
+
+    /// Starts the search for point `pass`; points closer than `near` are taken for one.
+    #[inline(always)]
+    pub fn begin(&mut self, pass: u32, near: f32) {
+        let side = self.point.at(1) - self.point.at(0);
+        self.best = if pass == 0 {
+            f32::NEG_INFINITY
+        } else if pass == 1 {
+            near * near
+        } else if pass == 2 {
+            0.01 * side.length_squared()
+        } else {
+            0.02 * abs(self.area(self.point.at(0), self.point.at(1), self.point.at(2)))
+        };
+    }
+
+    #[inline(always)]
+    fn area(&self, a: Vec3, b: Vec3, c: Vec3) -> f32 {
+        self.normal.dot((b - a).cross(c - a))
+    }
+
+    /// Considers a point for place `pass`.
+    #[inline(always)]
+    pub fn consider(&mut self, pass: u32, point: Vec3, height: f32, name: u32) {
+        if self.count < pass || height >= self.margin {
+            return;
+        }
+        let (a, b, c) = (self.point.at(0), self.point.at(1), self.point.at(2));
+        let (measure, tie) = if pass == 0 {
+            (-height, 0.05 * self.margin)
+        } else if pass == 1 {
+            let way = point - a;
+            (way.length_squared(), 0.0)
+        } else if pass == 2 {
+            let area = self.area(a, b, point);
+            (abs(area), 0.0)
+        } else {
+            let turn = if self.area(a, b, c) < 0.0 { -1.0 } else { 1.0 };
+            let outside = fmax(
+                fmax(-turn * self.area(a, b, point), -turn * self.area(b, c, point)),
+                -turn * self.area(c, a, point),
+            );
+            (outside, 0.0)
+        };
+        if measure > self.best {
+            self.best = measure + tie + 1e-3 * abs(measure);
+            self.point.put(pass, point);
+            self.height.put(pass, height);
+            self.name.put(pass, name);
+            self.count = pass + 1;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Contact points of pairs with a convex hull. They are left in the manifold's place, the points on the two colliders where
+//! levers and gaps belong, for `contacts` to make a manifold of them.
+
+use crate::collide::hull::{Polytope, Tables};
+use crate::collide::{Contact, Solid, at, half_space_contact, hull_contact, round_contact};
+use crate::gpu::{Load, Store, glam::Vec3};
+use crate::layout::Pair;
+use crate::math::Pose;
+use crate::rigid::{
+    Collider, Hull, HullEdge, HullFace, Manifold, POINTS, Params, Point, margin, shape, world_pose,
+};
+use crate::{layout, stage};
+
+stage! {
+    "contacts_hull" each 64 {
+        read 0 params: Params,
+        read 1 poses: Pose,
+        read 2 colliders: Collider,
+        read 3 pairs: Pair,
+        read 4 touches: u32,
+        read 5 axes: u32,
+        read 6 places: u32,
+        read 7 hulls: Hull,
+        read 8 hull_vertices: Vec3,
+        read 9 hull_faces: HullFace,
+        read 10 hull_loops: u32,
+        read 11 hull_edges: HullEdge,
+        write 12 manifolds: Manifold,
+        write 13 points: Point,
+    }
+}
+
+layout! {
+    /// Push constants of `contacts_hull`.
+    pub struct Push {
+        /// Room for pairs.
+        pub pairs: u32,
+        /// Room for manifolds.
+        pub manifolds: u32,
+    }
+}
+
+/// Finds the points of one pair, if it touches and one of the two is a hull.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.pairs || b.touches.at(item) == 0 {
+        return;
+    }
+    let place = b.places.at(item);
+    let pair = b.pairs.at(item);
+    let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
+    let swap = one.shape > two.shape;
+    let a = if swap { two } else { one };
+    let c = if swap { one } else { two };
+    if place >= push.manifolds || (a.shape != shape::HULL && c.shape != shape::HULL) {
+        return;
+    }
+    let t = Tables {
+        hulls: b.hulls,
+        vertices: b.hull_vertices,
+        faces: b.hull_faces,
+        loops: b.hull_loops,
+        edges: b.hull_edges,
+    };
+    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
+    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
+    let near = margin(&b.params.at(0), &a, &c);
+    let contact: Contact = if c.shape == shape::HALF_SPACE {
+        half_space_contact(&t, &Polytope::new(&t, &a, sa), &sc, near)
+    } else if a.shape == shape::SPHERE || a.shape == shape::CAPSULE {
+        round_contact(&t, &sa, &Polytope::new(&t, &c, sc), near)
+    } else {
+        hull_contact(&t, &Polytope::new(&t, &a, sa), &Polytope::new(&t, &c, sc), b.axes.at(item), near)
+    };
+    b.manifolds.put(
+        place,
+        Manifold {
+            collider_a: 0,
+            collider_b: 0,
+            body_a: 0,
+            body_b: 0,
+            normal: contact.normal,
+            offset: Vec3::ZERO,
+            friction_static: 0.0,
+            friction_dynamic: 0.0,
+            unit: 0.0,
+            length: 0.0,
+            count: contact.count,
+        },
+    );
+    let mut k = 0;
+    while k < contact.count {
+        let point = Point {
+            lever: at(&contact.on_a, k),
+            gap: at(&contact.on_b, k),
+            lambda: Vec3::ZERO,
+            k_normal: 0.0,
+            k_tangent: 0.0,
+            feature: contact.feature.at(k),
+        };
+        b.points.put(place * POINTS + k, point);
+        k += 1;
+    }
+}
