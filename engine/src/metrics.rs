@@ -45,7 +45,7 @@ impl Metrics {
         let dt = f64::from(runner.read(b.params)?[0].dt);
         let mut m = Self { top: f64::NEG_INFINITY, ..Self::default() };
         for (index, ((body, pose), velocity)) in bodies.iter().zip(&poses).zip(&velocities).enumerate() {
-            if body.kind == kind::DISABLED && world.slot(index as u32).is_some() {
+            if body.kind == kind::DISABLED && world.slot(index as u32).is_some() && world.is_sent(index as u32) {
                 m.quarantined += 1;
             }
             if body.kind != kind::DYNAMIC {

@@ -49,6 +49,7 @@ stages! {
     refit
     pairs_count
     pairs_fill
+    edits
     bounds
     touch
     gate

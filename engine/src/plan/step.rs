@@ -1,13 +1,14 @@
 //! The rigid-body step, top to bottom as in Algorithm 1.
 //!
-//! Everything up to `gate` only looks at the state: boxes, hierarchy, pairs, and which of them touch. `gate` then knows
-//! whether the lists are long enough, and everything after it is dispatched indirectly: when they are not, and the step is
-//! strict, nothing happens and it can be repeated with longer ones.
+//! `edits` brings in what the host changed. Everything from there up to `gate` only looks at the state: boxes, hierarchy,
+//! pairs, and which of them touch. `gate` then knows whether the lists are long enough, and everything after it is
+//! dispatched indirectly: when they are not, and the step is strict, nothing happens and it can be repeated with longer ones.
 
 use super::bvh::{Bvh, Search};
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
+use drystone_kernels::edits::{self, Edit};
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
@@ -20,7 +21,7 @@ use drystone_kernels::{
 };
 
 /// How much room a step has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacities {
     /// Bodies.
     pub bodies: u32,
@@ -30,6 +31,8 @@ pub struct Capacities {
     pub pairs: u32,
     /// Pairs that touch.
     pub manifolds: u32,
+    /// Changes of bodies that the host may send before a step: see [`Edit`].
+    pub edits: u32,
 }
 
 /// What is built into a step and cannot change from one to the next.
@@ -60,6 +63,10 @@ pub struct StepBuffers {
     pub velocities: Buffer<Twist>,
     /// Linear velocities a step earlier.
     pub previous: Buffer<Vec3>,
+    /// Forces and torques that the user lets act on them.
+    pub forces: Buffer<Twist>,
+    /// What the host changed since the last step; how many there are is [`counter::EDITS`].
+    pub edits: Buffer<Edit>,
     /// Colliders.
     pub colliders: Buffer<Collider>,
     /// See [`counter`].
@@ -109,7 +116,7 @@ impl StepPlan {
     /// Plans a step.
     pub fn new(capacities: Capacities, options: StepOptions) -> Result<Self, PlanError> {
         let mut r = Recording::new("step");
-        let Capacities { bodies, colliders, pairs, manifolds } = capacities;
+        let Capacities { bodies, colliders, pairs, manifolds, edits } = capacities;
         let (n, m) = (u64::from(bodies), u64::from(manifolds));
         let buffers = StepBuffers {
             params: r.buffer("params", 1)?,
@@ -118,6 +125,8 @@ impl StepPlan {
             starts: r.buffer("starts", n)?,
             velocities: r.buffer("velocities", n)?,
             previous: r.buffer("previous", n)?,
+            forces: r.buffer("forces", n)?,
+            edits: r.buffer("edits", u64::from(edits))?,
             colliders: r.buffer("colliders", u64::from(colliders))?,
             counters: r.buffer("counters", u64::from(counter::COUNT))?,
             overflow: r.buffer("overflow", 1)?,
@@ -132,9 +141,29 @@ impl StepPlan {
             pairs: Buffer::new(drystone_kernels::gpu::BufferId(0)),
         };
         let mut plan = Self { recording: r, buffers, capacities };
+        plan.record_edits()?;
         let touching = plan.record_detection(pairs)?;
         plan.record_solve(&touching, options)?;
         Ok(plan)
+    }
+
+    /// What the host changed.
+    fn record_edits(&mut self) -> Result<(), PlanError> {
+        let s = &self.buffers;
+        let bind = edits::Bind {
+            edits: s.edits,
+            counters: s.counters,
+            bodies: s.bodies,
+            poses: s.poses,
+            starts: s.starts,
+            velocities: s.velocities,
+            previous: s.previous,
+            forces: s.forces,
+            colours: s.colours,
+            rows: s.rows,
+        };
+        let limit = self.capacities.edits;
+        self.recording.dispatch_each(u64::from(limit), bind.with(edits::Push { limit }))
     }
 
     /// Collision detection (line 1): reads the state, changes nothing of it.
@@ -225,6 +254,7 @@ impl StepPlan {
             starts: s.starts,
             targets: work.targets,
             deltas: work.deltas,
+            forces: s.forces,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(predict::Push { count: bodies }))?;
 
@@ -267,6 +297,7 @@ impl StepPlan {
             poses: s.poses,
             velocities: s.velocities,
             previous: s.previous,
+            counters: s.counters,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(velocity::Push { count: bodies }))?;
         let bind = store::Bind {
