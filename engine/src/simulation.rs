@@ -339,7 +339,7 @@ impl Simulation {
         if room != now {
             self.rebuild(Capacities { edits: now.edits.max(bodies), ..room }, report)?;
         }
-        let batch = Batch::new(&self.world, self.plan.capacities.bodies, dt);
+        let batch = Batch::new(&self.world, &self.plan.capacities, dt);
         let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
         if count > self.plan.capacities.edits {
             self.rebuild(Capacities { edits: with_reserve(count), ..self.plan.capacities }, report)?;

@@ -1,6 +1,7 @@
 //! The world as the device has it: records of bodies and colliders, and the changes of a step as one batch.
 
 use crate::glam::{DVec3, Quat, Vec3};
+use crate::plan::step::Capacities;
 use crate::simulation::BodyState;
 use crate::world::{Edit, World};
 use drystone_kernels::edits::{Edit as Record, what};
@@ -102,9 +103,9 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// For a step of `seconds` with room for `bodies`.
-    pub fn new(world: &World, bodies: u32, seconds: f32) -> Self {
-        let mut edits: Vec<(u32, Edit)> = world.edits().iter().filter(|e| e.0 < bodies).copied().collect();
+    /// For a step of `seconds` with so much room. What is beyond it has come and gone unseen.
+    pub fn new(world: &World, room: &Capacities, seconds: f32) -> Self {
+        let mut edits: Vec<(u32, Edit)> = world.edits().iter().filter(|e| e.0 < room.bodies).copied().collect();
         // Stable: what was said to one body stays in its order.
         edits.sort_by_key(|e| e.0);
         let mut batch = Self { records: Vec::with_capacity(edits.len()), colliders: Vec::new(), after: Vec::new() };
@@ -112,7 +113,7 @@ impl Batch {
             let change = said.iter().fold(Change::default(), |change, (_, edit)| change.then(*edit));
             change.write(world, said[0].0, seconds, &mut batch);
         }
-        for slot in world.changed_colliders() {
+        for slot in world.changed_colliders().into_iter().filter(|slot| *slot < room.colliders) {
             let record = collider_record(world, slot);
             match batch.colliders.last_mut() {
                 Some((first, run)) if *first + run.len() as u32 == slot => run.push(record),

@@ -35,6 +35,25 @@ pub struct Capacities {
     pub edits: u32,
 }
 
+impl Capacities {
+    /// Kernels count with 32 bits, four points a manifold.
+    const MOST: u32 = 1 << 29;
+
+    fn check(&self) -> Result<(), PlanError> {
+        let lists = [
+            ("a list of bodies", self.bodies),
+            ("a list of colliders", self.colliders),
+            ("a list of pairs", self.pairs),
+            ("a list of manifolds", self.manifolds),
+            ("a list of edits", self.edits),
+        ];
+        match lists.into_iter().find(|(_, count)| *count > Self::MOST) {
+            None => Ok(()),
+            Some((what, count)) => Err(PlanError::TooManyItems { what, count: count.into(), limit: Self::MOST.into() }),
+        }
+    }
+}
+
 /// What is built into a step and cannot change from one to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepOptions {
@@ -115,6 +134,7 @@ struct Work {
 impl StepPlan {
     /// Plans a step.
     pub fn new(capacities: Capacities, options: StepOptions) -> Result<Self, PlanError> {
+        capacities.check()?;
         let mut r = Recording::new("step");
         let Capacities { bodies, colliders, pairs, manifolds, edits } = capacities;
         let (n, m) = (u64::from(bodies), u64::from(manifolds));
