@@ -1,10 +1,15 @@
 //! What users get wrong about bodies, shapes and time, and the named error it gives.
 
-use drystone::backend::Device;
+mod common;
+
+use common::{Backend, on_every_backend};
+use drystone::backend::{Device, RunnerExt};
 use drystone::glam::{Quat, Vec3};
-use drystone::metrics::Metrics;
+use drystone::metrics::{Metrics, Worst};
+use drystone::plan::PlanError;
+use drystone::plan::step::Capacities;
 use drystone::world::{BodyDesc, Collider, World, WorldError};
-use drystone::{Error, Settings, Simulation};
+use drystone::{Error, Event, EventKind, Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
 
@@ -14,6 +19,21 @@ fn cube() -> Collider {
 
 fn simulate(world: World) -> Simulation {
     Simulation::new(world, Settings::default(), Device::Cpu { threads: Some(1) }).unwrap()
+}
+
+fn simulate_on(world: World, backend: &Backend) -> Simulation {
+    let device = match backend {
+        Backend::Cpu => Device::Cpu { threads: None },
+        Backend::Vulkan(device) => Device::Vulkan(device.clone()),
+    };
+    Simulation::new(world, Settings::default(), device).unwrap()
+}
+
+/// A floor at y = 0.
+fn floor() -> World {
+    let mut world = World::new();
+    world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+    world
 }
 
 #[test]
@@ -34,6 +54,24 @@ fn bodies_that_make_no_sense_are_refused_by_the_field_and_the_world_stays() {
         ("no mass", BodyDesc::dynamic().with(cube().density(0.0))),
         ("density", BodyDesc::dynamic().with(cube().density(-1.0))),
         ("friction", BodyDesc::dynamic().with(cube().friction(nan))),
+        ("gravity_scale", BodyDesc::dynamic().gravity_scale(nan).with(cube())),
+        ("force", BodyDesc::dynamic().pushed(Vec3::NAN, Vec3::ZERO).with(cube())),
+        ("torque", BodyDesc::dynamic().pushed(Vec3::ZERO, Vec3::INFINITY).with(cube())),
+        ("inertia.z", BodyDesc::dynamic().inertia(Vec3::new(1.0, 1.0, -1.0)).with(cube())),
+        ("inertia.x", BodyDesc::dynamic().inertia(Vec3::splat(nan)).with(cube())),
+        ("no mass", BodyDesc::dynamic().weighing(1.0)),
+        ("no mass", BodyDesc::dynamic().inertia(Vec3::ONE)),
+        ("mass", BodyDesc::dynamic().with(cube()).weighing(1e-30)),
+        ("mass", BodyDesc::dynamic().with(cube().density(f32::MAX))),
+        ("inertia", BodyDesc::dynamic().weighing(1.0).inertia(Vec3::splat(1e35))),
+        ("colliders[1]", BodyDesc::dynamic().with(cube()).with(Collider::sphere(-1.0))),
+        ("friction_static", BodyDesc::dynamic().with(cube().frictions(-1.0, 0.5))),
+        ("friction_dynamic", BodyDesc::dynamic().with(cube().frictions(0.5, f32::INFINITY))),
+        ("collider rotation", BodyDesc::dynamic().with(cube().turned(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0)))),
+        ("sphere radius", BodyDesc::dynamic().with(Collider::sphere(1e-6))),
+        ("box half.x", BodyDesc::dynamic().with(Collider::cuboid(Vec3::new(1e6, 1.0, 1.0)))),
+        ("box half.z", BodyDesc::dynamic().with(Collider::cuboid(Vec3::new(1.0, 1.0, 0.0)))),
+        ("capsule radius", BodyDesc::dynamic().with(Collider::capsule(1.0, 0.0))),
         ("sphere radius", BodyDesc::dynamic().with(Collider::sphere(0.0))),
         ("sphere radius", BodyDesc::dynamic().with(Collider::sphere(1e6))),
         ("box half.y", BodyDesc::dynamic().with(box_with(Vec3::new(1.0, 1e-6, 1.0)))),
@@ -61,6 +99,14 @@ fn stale_handles_are_named() {
         world.set_velocity(body, Vec3::ZERO, Vec3::ZERO).unwrap_err(),
         world.apply_impulse(body, Vec3::ZERO, Vec3::ZERO).unwrap_err(),
         world.set_pose(body, Vec3::ZERO, Quat::IDENTITY).unwrap_err(),
+        world.set_target(body, Vec3::ZERO, Quat::IDENTITY).unwrap_err(),
+        world.set_force(body, Vec3::ZERO, Vec3::ZERO).unwrap_err(),
+        world.apply_force(body, Vec3::ZERO, Vec3::ZERO).unwrap_err(),
+        world.apply_force_at(body, Vec3::ZERO, Vec3::ZERO).unwrap_err(),
+        world.apply_impulse_at(body, Vec3::ZERO, Vec3::ZERO).unwrap_err(),
+        world.force(body).unwrap_err(),
+        world.mass(body).unwrap_err(),
+        world.desc(body).unwrap_err(),
     ] {
         assert!(matches!(error, WorldError::StaleBody { .. }), "{error}");
     }
@@ -199,12 +245,14 @@ fn everything_in_one_place_comes_apart_at_bounded_speed() {
         world.add(BodyDesc::dynamic().at(Vec3::Y * 2.0).with(cube())).unwrap();
     }
     let mut simulation = simulate(world);
+    let mut most = 0;
     for _ in 0..120 {
-        simulation.step(DT).unwrap();
+        most = most.max(simulation.step(DT).unwrap().fallback_bodies);
         let now = Metrics::of(&mut simulation).unwrap();
         assert!(now.max_speed < 100.0, "{} m/s", now.max_speed);
         assert_eq!(now.quarantined, 0);
     }
+    assert!(most >= 40 - 16, "forty that all touch need more than sixteen colours: {most} in the fallback");
 }
 
 #[test]
@@ -232,4 +280,223 @@ fn a_million_to_one_in_mass_stays_finite() {
         assert_eq!(Metrics::of(&mut simulation).unwrap().quarantined, 0);
     }
     assert!(simulation.body(heavy).unwrap().position.y > 0.3);
+}
+
+#[test]
+fn a_nan_on_the_device_takes_one_body_out_on_every_backend_and_is_told_once() {
+    on_every_backend(|backend| {
+        let mut world = floor();
+        let bad = world.add(BodyDesc::dynamic().at(Vec3::Y * 0.5).with(cube())).unwrap();
+        let good = world.add(BodyDesc::dynamic().at(Vec3::Y * 1.5).with(cube())).unwrap();
+        let mut simulation = simulate_on(world, backend);
+        simulation.step(DT).unwrap();
+        let (buffer, index) = (simulation.plan().buffers.velocities, bad.index());
+        let mut velocity = simulation.runner().read_at(buffer, index.into()).unwrap();
+        velocity.linear.x = f32::NAN;
+        simulation.runner().write_at(buffer, index.into(), &velocity).unwrap();
+        let mut events = Vec::new();
+        for _ in 0..30 {
+            events.extend(simulation.step(DT).unwrap().events);
+        }
+        assert_eq!(events, [Event { step: 1, kind: EventKind::Quarantined { body: bad } }], "{}", backend.name());
+        let state = simulation.body(bad).unwrap();
+        assert!(!state.enabled && (state.position - Vec3::Y * 0.5).length() < 0.01, "{}", state.position);
+        let state = simulation.body(good).unwrap();
+        assert!(state.enabled && state.position.is_finite() && state.linear_velocity.is_finite());
+        // What is said to it is not an error, and does not bring it back.
+        simulation.world_mut().apply_impulse(bad, Vec3::ONE, Vec3::ZERO).unwrap();
+        simulation.step(DT).unwrap();
+        assert!(!simulation.body(bad).unwrap().enabled);
+        // Another body in its place is a new one.
+        simulation.world_mut().remove(bad).unwrap();
+        let new = simulation.world_mut().add(BodyDesc::dynamic().at(Vec3::X * 5.0).with(cube())).unwrap();
+        assert_eq!(new.index(), bad.index());
+        simulation.step(DT).unwrap();
+        assert!(simulation.body(new).unwrap().enabled);
+        assert_eq!(Metrics::of(&mut simulation).unwrap().quarantined, 0);
+    });
+}
+
+#[test]
+fn a_body_with_a_thousand_neighbours_is_solved_on_every_backend() {
+    on_every_backend(|backend| {
+        let mut world = floor();
+        let plate = Collider::cuboid(Vec3::new(40.0, 1.0, 40.0));
+        let plate = world.add(BodyDesc::dynamic().at(Vec3::Y * 0.5).with(plate)).unwrap();
+        for i in 0..1024u16 {
+            let place = Vec3::new(f32::from(i % 32) - 15.5, 1.25, f32::from(i / 32) - 15.5);
+            world.add(BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::splat(0.5)))).unwrap();
+        }
+        let mut simulation = simulate_on(world, backend);
+        let mut touching = 0;
+        for _ in 0..15 {
+            touching = simulation.step(DT).unwrap().manifolds;
+        }
+        let place = backend.name();
+        assert!(touching >= 1025, "{place}: the plate touches everything, {touching} manifolds");
+        assert_eq!(simulation.colours().unwrap(), 2, "{place}: the plate has one, its neighbours the other");
+        let height = simulation.body(plate).unwrap().position.y;
+        assert!((height - 0.5).abs() < 0.02, "{place}: the plate at {height}");
+        for (handle, state) in simulation.bodies().unwrap().into_iter().skip(2) {
+            assert!((state.position.y - 1.25).abs() < 0.05, "{place}: {handle:?} at {}", state.position);
+        }
+    });
+}
+
+#[test]
+fn the_thinnest_largest_and_smallest_shapes_stay_finite_on_every_backend() {
+    on_every_backend(|backend| {
+        let mut world = floor();
+        let shapes = [
+            Collider::cuboid(Vec3::new(1.0, 2e-5, 1.0)),
+            Collider::cuboid(Vec3::splat(2e-5)),
+            Collider::cuboid(Vec3::new(2e5, 2e-5, 2e5)),
+            Collider::sphere(1e-5),
+            Collider::sphere(1e5),
+            Collider::capsule(1e5, 1e-5),
+            Collider::capsule(1e-5, 1.0),
+        ];
+        for (i, shape) in shapes.into_iter().enumerate() {
+            let place = Vec3::new(i as f32 * 3e5, 1e5 + 1.0, 0.0);
+            world.add(BodyDesc::dynamic().at(place).spinning(Vec3::ONE).with(shape)).unwrap();
+        }
+        // One on the floor, one in the air, moments of inertia that are as good as singular.
+        let needle = Vec3::new(1.0, 1e-12, 1.0);
+        world.add(BodyDesc::dynamic().at(Vec3::new(-5.0, 0.5, 0.0)).inertia(needle).with(cube())).unwrap();
+        let spun =
+            BodyDesc::dynamic().at(Vec3::new(-9.0, 50.0, 0.0)).inertia(needle).spinning(Vec3::new(1.0, 20.0, 2.0));
+        world.add(spun.with(cube())).unwrap();
+        let mut simulation = simulate_on(world, backend);
+        for _ in 0..30 {
+            simulation.step(DT).unwrap();
+        }
+        let now = Metrics::of(&mut simulation).unwrap();
+        assert_eq!(now.quarantined, 0, "{}", backend.name());
+        assert!(now.kinetic_energy.is_finite() && now.max_speed < 50.0, "{}: {now:?}", backend.name());
+    });
+}
+
+#[test]
+fn few_many_far_and_fast_bodies_work_on_every_backend() {
+    on_every_backend(|backend| {
+        for n in [0u16, 257] {
+            let mut world = if n == 0 { World::new() } else { floor() };
+            for i in 1..n {
+                let place = Vec3::new(f32::from(i % 16) * 1.5, 0.5, f32::from(i / 16) * 1.5);
+                world.add(BodyDesc::dynamic().at(place).with(cube())).unwrap();
+            }
+            world.add(BodyDesc::dynamic().at(Vec3::splat(1e6)).moving(Vec3::splat(1e5)).with(cube())).unwrap();
+            let mut simulation = simulate_on(world, backend);
+            for _ in 0..5 {
+                simulation.step(DT).unwrap();
+            }
+            let states = simulation.bodies().unwrap();
+            assert_eq!(states.len(), usize::from(n) + 1);
+            for (_, state) in &states[usize::from(n.min(1))..usize::from(n)] {
+                assert!((state.position.y - 0.5).abs() < 0.01, "{} of {n}: {}", backend.name(), state.position);
+            }
+            assert!(states[usize::from(n)].1.position.x > 1e6 + 8000.0, "{n}: it flies on");
+        }
+        let mut empty = simulate_on(World::new(), backend);
+        empty.step(DT).unwrap();
+    });
+}
+
+#[test]
+fn without_memory_to_grow_the_buffers_stay_and_the_world_steps_on() {
+    on_every_backend(|backend| {
+        let run = |limit: bool| {
+            let mut world = floor();
+            let falling = world.add(BodyDesc::dynamic().at(Vec3::Y * 20.0).with(cube())).unwrap();
+            let mut simulation = simulate_on(world, backend);
+            simulation.step(DT).unwrap();
+            if limit {
+                let used = simulation.memory().iter().map(|m| m.bytes).sum();
+                simulation.limit_memory(Some(used));
+                // Too many bodies: refused before the step.
+                let more: Vec<_> = (0..500)
+                    .map(|_| simulation.world_mut().add(BodyDesc::dynamic().at(Vec3::Y * 5.0).with(cube())).unwrap())
+                    .collect();
+                simulation.world_mut().apply_impulse(falling, Vec3::X * 1000.0, Vec3::ZERO).unwrap();
+                for _ in 0..2 {
+                    let error = simulation.step(DT).unwrap_err();
+                    assert!(matches!(error, Error::MemoryLimit { .. }), "{error}");
+                    assert!(error.to_string().contains("remove bodies"), "{error}");
+                }
+                assert_eq!(simulation.steps(), 1);
+                for body in more {
+                    simulation.world_mut().remove(body).unwrap();
+                }
+            } else {
+                simulation.world_mut().apply_impulse(falling, Vec3::X * 1000.0, Vec3::ZERO).unwrap();
+            }
+            for _ in 0..10 {
+                simulation.step(DT).unwrap();
+            }
+            let state = simulation.body(falling).unwrap();
+            assert!(
+                (state.linear_velocity.x - 1.0).abs() < 1e-3,
+                "the impulse was not lost: {}",
+                state.linear_velocity
+            );
+            state
+        };
+        assert_eq!(run(true), run(false), "{}", backend.name());
+    });
+}
+
+#[test]
+fn without_memory_for_contacts_a_step_fails_and_others_go_on() {
+    let mut world = World::new();
+    world.set_gravity(Vec3::ZERO).unwrap();
+    let crowd: Vec<_> =
+        (0..100).map(|i| world.add(BodyDesc::dynamic().at(Vec3::X * (3.0 * i as f32)).with(cube())).unwrap()).collect();
+    let mut simulation = simulate(world);
+    simulation.step(DT).unwrap();
+    let used = simulation.memory().iter().map(|m| m.bytes).sum();
+    simulation.limit_memory(Some(used));
+    for &body in &crowd {
+        simulation.world_mut().set_pose(body, Vec3::ZERO, Quat::IDENTITY).unwrap();
+    }
+    assert!(matches!(simulation.step(DT).unwrap_err(), Error::MemoryLimit { .. }), "4950 pairs do not fit");
+    assert_eq!(simulation.steps(), 1);
+    assert_eq!(simulation.body(crowd[7]).unwrap().position, Vec3::ZERO, "moved, but not stepped");
+    // Apart again, it works; and so does more memory.
+    for (i, &body) in crowd.iter().enumerate() {
+        simulation.world_mut().set_pose(body, Vec3::X * (3.0 * i as f32), Quat::IDENTITY).unwrap();
+    }
+    simulation.step(DT).unwrap();
+    simulation.world_mut().set_pose(crowd[1], Vec3::ZERO, Quat::IDENTITY).unwrap();
+    simulation.limit_memory(None);
+    assert_eq!(simulation.step(DT).unwrap().manifolds, 1);
+}
+
+#[test]
+fn capacities_beyond_what_kernels_count_are_refused() {
+    let most = Capacities { bodies: 1, colliders: 1, pairs: 1, manifolds: 1, edits: 1 };
+    for (word, capacities) in [
+        ("bodies", Capacities { bodies: u32::MAX, ..most }),
+        ("colliders", Capacities { colliders: u32::MAX, ..most }),
+        ("pairs", Capacities { pairs: u32::MAX, ..most }),
+        ("manifolds", Capacities { manifolds: u32::MAX, ..most }),
+        ("edits", Capacities { edits: u32::MAX, ..most }),
+    ] {
+        let device = Device::Cpu { threads: Some(1) };
+        let error = Simulation::with_capacities(World::new(), Settings::default(), device, capacities).err().unwrap();
+        assert!(matches!(error, Error::Plan(PlanError::TooManyItems { .. })), "{error}");
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}
+
+#[test]
+fn the_worst_of_metrics_keeps_the_step_it_was_seen_in() {
+    let mut worst = Worst::default();
+    let at = |top: f64, max_speed: f64| Metrics { top, max_speed, kinetic_energy: -3.0, ..Metrics::default() };
+    for (step, m) in [at(5.0, 1.0), at(3.0, 7.0), at(4.0, 2.0)].iter().enumerate() {
+        worst.see(step as u64, m);
+    }
+    let peak = |name: &str| worst.named().into_iter().find(|p| p.0 == name).unwrap().1;
+    assert_eq!((peak("top").value, peak("top").step), (3.0, 1));
+    assert_eq!((peak("max_speed").value, peak("max_speed").step), (7.0, 1));
+    assert_eq!((peak("kinetic_energy").value, peak("kinetic_energy").step), (-3.0, 0), "below zero from the start");
 }

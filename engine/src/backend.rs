@@ -72,6 +72,25 @@ pub struct MemoryUse {
     pub bytes: u64,
 }
 
+/// Bytes for a part of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'a> {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// First byte in it.
+    pub offset: u64,
+    /// What to put there.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Write<'a> {
+    /// `values` for the elements of `buffer` from `first` on.
+    pub fn new<T: Pod>(buffer: Buffer<T>, first: u64, values: &'a [T]) -> Self {
+        let offset = first.saturating_mul(size_of::<T>() as u64);
+        Self { buffer: buffer.id(), offset, bytes: bytemuck::cast_slice(values) }
+    }
+}
+
 /// A recording with its buffers, ready to run.
 pub trait Runner {
     /// What runs the kernels.
@@ -80,6 +99,10 @@ pub trait Runner {
     fn recording(&self) -> &Recording;
     /// Overwrites part of a buffer. Waits for the device.
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()>;
+    /// Overwrites parts of buffers that do not overlap, all in one go. Waits for the device once.
+    fn write_batch(&mut self, writes: &[Write<'_>]) -> Result<()> {
+        writes.iter().try_for_each(|w| self.write_bytes(w.buffer, w.offset, w.bytes))
+    }
     /// Reads part of a buffer. Waits for the device.
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()>;
     /// Runs the recording once and waits for it.

@@ -44,6 +44,16 @@ pub enum Error {
         /// Bytes.
         size: u64,
     },
+    /// More memory than the simulation was allowed.
+    #[error(
+        "the world needs {needed} bytes, but the simulation was limited to {limit}; remove bodies, or raise the limit"
+    )]
+    MemoryLimit {
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes it may have.
+        limit: u64,
+    },
     /// The thread pool cannot be made.
     #[error("cannot start worker threads: {0}")]
     Threads(String),

@@ -34,6 +34,7 @@ pub mod plan;
 pub mod scenes;
 mod settings;
 mod simulation;
+mod upload;
 #[cfg(feature = "vulkan")]
 pub mod vulkan;
 pub mod world;
@@ -42,4 +43,4 @@ pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use settings::{PrimalForm, Settings, SettingsError, SolveForm};
-pub use simulation::{BodyState, Simulation, StepReport};
+pub use simulation::{BodyState, Event, EventKind, Simulation, StepReport};

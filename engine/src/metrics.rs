@@ -26,7 +26,7 @@ pub struct Metrics {
     pub contacts: u64,
     /// Highest speed of a body.
     pub max_speed: f64,
-    /// Highest centre of mass of a body that forces move.
+    /// Height of the top level: the highest centre of mass of a body that forces move; minus infinity when there is none.
     pub top: f64,
     /// Hash of every pose's bytes.
     pub pose_hash: u64,
@@ -45,7 +45,7 @@ impl Metrics {
         let dt = f64::from(runner.read(b.params)?[0].dt);
         let mut m = Self { top: f64::NEG_INFINITY, ..Self::default() };
         for (index, ((body, pose), velocity)) in bodies.iter().zip(&poses).zip(&velocities).enumerate() {
-            if body.kind == kind::DISABLED && world.slot(index as u32).is_some() {
+            if body.kind == kind::DISABLED && world.slot(index as u32).is_some() && world.is_sent(index as u32) {
                 m.quarantined += 1;
             }
             if body.kind != kind::DYNAMIC {
@@ -87,5 +87,81 @@ impl Metrics {
     /// All mechanical energy.
     pub fn energy(&self) -> f64 {
         self.kinetic_energy + self.potential_energy
+    }
+}
+
+/// A value, and the step after which it was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Peak {
+    /// The value.
+    pub value: f64,
+    /// Steps made before it was seen.
+    pub step: u64,
+}
+
+/// The worst of every metric over time. Feed it the metrics of as many steps as you can afford to read back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Worst {
+    seen: bool,
+    /// Highest kinetic energy.
+    pub kinetic_energy: Peak,
+    /// Highest potential energy.
+    pub potential_energy: Peak,
+    /// Highest sum of both.
+    pub energy: Peak,
+    /// Greatest length of the momentum.
+    pub momentum: Peak,
+    /// Greatest length of the angular momentum.
+    pub angular_momentum: Peak,
+    /// Deepest overlap.
+    pub max_penetration: Peak,
+    /// Highest mean overlap.
+    pub mean_penetration: Peak,
+    /// Highest speed.
+    pub max_speed: Peak,
+    /// Lowest height of the top level.
+    pub top: Peak,
+    /// Most bodies that were out.
+    pub quarantined: Peak,
+}
+
+impl Worst {
+    /// Takes the metrics after `step` steps into account.
+    pub fn see(&mut self, step: u64, m: &Metrics) {
+        let first = !self.seen;
+        self.seen = true;
+        let keep = |peak: &mut Peak, value: f64, worse: bool| {
+            if first || worse {
+                *peak = Peak { value, step };
+            }
+        };
+        let highest = |peak: &mut Peak, value: f64| keep(peak, value, value > peak.value);
+        highest(&mut self.kinetic_energy, m.kinetic_energy);
+        highest(&mut self.potential_energy, m.potential_energy);
+        highest(&mut self.energy, m.energy());
+        highest(&mut self.momentum, m.momentum.length());
+        highest(&mut self.angular_momentum, m.angular_momentum.length());
+        highest(&mut self.max_penetration, m.max_penetration);
+        highest(&mut self.mean_penetration, m.mean_penetration);
+        highest(&mut self.max_speed, m.max_speed);
+        highest(&mut self.quarantined, m.quarantined.into());
+        let lower = m.top < self.top.value;
+        keep(&mut self.top, m.top, lower);
+    }
+
+    /// Every one by the name of its field.
+    pub fn named(&self) -> [(&'static str, Peak); 10] {
+        [
+            ("kinetic_energy", self.kinetic_energy),
+            ("potential_energy", self.potential_energy),
+            ("energy", self.energy),
+            ("momentum", self.momentum),
+            ("angular_momentum", self.angular_momentum),
+            ("max_penetration", self.max_penetration),
+            ("mean_penetration", self.mean_penetration),
+            ("max_speed", self.max_speed),
+            ("top", self.top),
+            ("quarantined", self.quarantined),
+        ]
     }
 }

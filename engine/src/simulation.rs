@@ -1,15 +1,15 @@
 //! A world that moves: the convenient way to run it, with buffers that grow by themselves. It waits for every step.
 
-use crate::backend::{Device, DeviceInfo, MemoryUse, RunTimes, Runner, RunnerExt};
+use crate::backend::{Device, DeviceInfo, MemoryUse, RunTimes, Runner, RunnerExt, Write};
 use crate::glam::{Quat, Vec3};
 use crate::plan::Buffer;
 use crate::plan::step::{Capacities, StepBuffers, StepOptions, StepPlan};
-use crate::world::{BodyHandle, Edit, Hull, World, unit_box};
+use crate::upload::{Batch, BodyRecord, collider_record, from_device};
+use crate::world::{BodyHandle, Hull, World, unit_box};
 use crate::{Error, Result, Settings, SolveForm};
 use bytemuck::Pod;
 use drystone_kernels::gate::counter;
-use drystone_kernels::math::{Pose, Rotation, Twist};
-use drystone_kernels::rigid::{self, Body, Collider, NONE, Params, kind, option, shape};
+use drystone_kernels::rigid::{self, NONE, Params, kind, option};
 
 /// Position, rotation and velocities of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +26,40 @@ pub struct BodyState {
     pub enabled: bool,
 }
 
+/// Something that happened in a step and that a user may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The step, counted from 0, sub-steps included.
+    pub step: u64,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A body's state was not finite: it was put back to where it was before, and takes no further part.
+    Quarantined {
+        /// The body.
+        body: BodyHandle,
+    },
+    /// A list was too short and was made longer.
+    Grown {
+        /// Which: a field of [`Capacities`].
+        list: &'static str,
+        /// Its length before.
+        from: u32,
+        /// Its length now.
+        to: u32,
+    },
+    /// For the first time, bodies found no colour and were solved in turn.
+    Fallback {
+        /// How many.
+        bodies: u32,
+    },
+}
+
 /// What a step did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepReport {
@@ -35,8 +69,10 @@ pub struct StepReport {
     pub manifolds: u32,
     /// Bodies that found no colour and were solved in turn.
     pub fallback_bodies: u32,
-    /// How often buffers had to grow.
+    /// How often a list of pairs or manifolds overflowed, was made longer, and the step repeated.
     pub grown: u32,
+    /// What else happened.
+    pub events: Vec<Event>,
     /// Time of every pass, over all sub-steps.
     pub times: Vec<RunTimes>,
 }
@@ -50,6 +86,9 @@ pub struct Simulation {
     runner: Box<dyn Runner>,
     params: Option<Params>,
     steps: u64,
+    quarantined: Vec<BodyHandle>,
+    fell_back: bool,
+    memory_limit: Option<u64>,
 }
 
 /// Part of a sticking point's drift that is left alone in a step with post-stabilisation.
@@ -69,6 +108,7 @@ impl Simulation {
             colliders,
             pairs: with_reserve(colliders.saturating_mul(2)),
             manifolds: with_reserve(bodies),
+            edits: bodies,
             hulls: world.hulls().slot_count(),
             hull_edges: world.hulls().end(),
         };
@@ -77,7 +117,7 @@ impl Simulation {
 
     /// The same with room for so much at first. It grows when it is not enough, with the same results.
     pub fn with_capacities(
-        mut world: World,
+        world: World,
         settings: Settings,
         device: Device,
         mut capacities: Capacities,
@@ -87,13 +127,24 @@ impl Simulation {
         capacities.colliders = capacities.colliders.max(world.collider_slots()).max(1);
         capacities.pairs = capacities.pairs.max(1);
         capacities.manifolds = capacities.manifolds.max(1);
+        capacities.edits = capacities.edits.max(1);
         capacities.hulls = capacities.hulls.max(world.hulls().slot_count());
         capacities.hull_edges = capacities.hull_edges.max(world.hulls().end());
         let plan = StepPlan::new(capacities, options(&settings, &device))?;
         let runner = device.runner(plan.recording.clone())?;
-        world.take_edits();
-        let mut simulation = Self { world, settings, device, plan, runner, params: None, steps: 0 };
-        simulation.upload_all()?;
+        let mut simulation = Self {
+            world,
+            settings,
+            device,
+            plan,
+            runner,
+            params: None,
+            steps: 0,
+            quarantined: Vec::new(),
+            fell_back: false,
+            memory_limit: None,
+        };
+        simulation.upload(0, 0)?;
         Ok(simulation)
     }
 
@@ -122,6 +173,12 @@ impl Simulation {
         self.runner.memory()
     }
 
+    /// Lets buffers grow to so many bytes together and no further. A step that needs more gives [`Error::MemoryLimit`] and is not
+    /// made; the world can be changed and stepped on.
+    pub fn limit_memory(&mut self, bytes: Option<u64>) {
+        self.memory_limit = bytes;
+    }
+
     /// The plan of a step, to be printed or looked at.
     pub fn plan(&self) -> &StepPlan {
         &self.plan
@@ -141,12 +198,7 @@ impl Simulation {
         if dt == 0.0 {
             return Ok(report);
         }
-        self.send_edits()?;
-        let params = self.params_for(dt / self.settings.substeps as f32);
-        if self.params != Some(params) {
-            self.runner.write(self.plan.buffers.params, &[params])?;
-            self.params = Some(params);
-        }
+        self.send_edits(dt, &mut report)?;
         for _ in 0..self.settings.substeps {
             self.substep(&mut report)?;
         }
@@ -164,18 +216,42 @@ impl Simulation {
                 report.manifolds = manifolds;
                 report.fallback_bodies = counters[counter::FALLBACK as usize];
                 report.times.push(times);
+                if report.fallback_bodies > 0 && !self.fell_back {
+                    self.fell_back = true;
+                    self.note(report, EventKind::Fallback { bodies: report.fallback_bodies });
+                }
+                if counters[counter::QUARANTINED as usize] != 0 {
+                    self.find_quarantined(report)?;
+                }
                 self.steps += 1;
                 return Ok(());
             }
             // The step was not made. Manifolds are only counted among the pairs that fitted, so this may happen twice.
             let now = self.plan.capacities;
             report.grown += 1;
-            self.rebuild(Capacities {
+            let grown = Capacities {
                 pairs: if pairs > now.pairs { with_reserve(pairs) } else { now.pairs },
                 manifolds: if manifolds > now.manifolds { with_reserve(manifolds) } else { now.manifolds },
                 ..now
-            })?;
+            };
+            self.rebuild(grown, report)?;
         }
+    }
+
+    fn note(&self, report: &mut StepReport, kind: EventKind) {
+        report.events.push(Event { step: self.steps, kind });
+    }
+
+    /// Which bodies were taken out in the last step.
+    fn find_quarantined(&mut self, report: &mut StepReport) -> Result<()> {
+        let bodies = self.runner.read(self.plan.buffers.bodies)?;
+        let out = |h: &BodyHandle| bodies.get(h.index() as usize).is_some_and(|b| b.kind == kind::DISABLED);
+        let new: Vec<_> = self.world.handles().filter(|h| out(h) && !self.quarantined.contains(h)).collect();
+        for &body in &new {
+            self.note(report, EventKind::Quarantined { body });
+        }
+        self.quarantined.extend(new);
+        Ok(())
     }
 
     fn params_for(&self, dt: f32) -> Params {
@@ -200,8 +276,12 @@ impl Simulation {
     }
 
     /// A new plan with other capacities, and the state of the old one in it. On failure the old one stays.
-    fn rebuild(&mut self, capacities: Capacities) -> Result<()> {
+    fn rebuild(&mut self, capacities: Capacities, report: &mut StepReport) -> Result<()> {
         let plan = StepPlan::new(capacities, options(&self.settings, &self.device))?;
+        let needed = plan.recording.buffers().iter().map(|b| b.size()).sum();
+        if let Some(limit) = self.memory_limit.filter(|limit| needed > *limit) {
+            return Err(Error::MemoryLimit { needed, limit });
+        }
         let mut runner = self.device.runner(plan.recording.clone())?;
         let (from, to) = (self.plan.buffers, plan.buffers);
         let old = &mut *self.runner;
@@ -211,6 +291,7 @@ impl Simulation {
         carry(old, from.starts, &mut *runner, to.starts)?;
         carry(old, from.velocities, &mut *runner, to.velocities)?;
         carry(old, from.previous, &mut *runner, to.previous)?;
+        carry(old, from.forces, &mut *runner, to.forces)?;
         carry(old, from.colliders, &mut *runner, to.colliders)?;
         carry(old, from.counters, &mut *runner, to.counters)?;
         carry(old, from.colours, &mut *runner, to.colours)?;
@@ -218,44 +299,51 @@ impl Simulation {
         carry(old, from.entries, &mut *runner, to.entries)?;
         carry(old, from.cached_pairs, &mut *runner, to.cached_pairs)?;
         carry(old, from.cached_points, &mut *runner, to.cached_points)?;
-        let grown = self.plan.capacities.bodies..capacities.bodies;
-        let new_colliders = self.plan.capacities.colliders..capacities.colliders;
-        (self.plan, self.runner) = (plan, runner);
-        for index in grown {
-            self.upload_body(index)?;
-        }
-        for index in new_colliders {
-            self.runner.write_at(to.colliders, u64::from(index), &no_collider())?;
-        }
-        self.upload_hulls()
-    }
-
-    fn upload_all(&mut self) -> Result<()> {
-        let Capacities { bodies, colliders, .. } = self.plan.capacities;
-        let b = self.plan.buffers;
-        let records: Vec<_> = (0..bodies).map(|i| body_record(&self.world, i)).collect();
-        self.runner.write(b.bodies, &records.iter().map(|r| r.0).collect::<Vec<_>>())?;
-        self.runner.write(b.poses, &records.iter().map(|r| r.1).collect::<Vec<_>>())?;
-        self.runner.write(b.starts, &records.iter().map(|r| r.1).collect::<Vec<_>>())?;
-        self.runner.write(b.velocities, &records.iter().map(|r| r.2).collect::<Vec<_>>())?;
-        self.runner.write(b.previous, &records.iter().map(|r| r.2.linear).collect::<Vec<_>>())?;
-        self.runner.write(b.colours, &vec![NONE; bodies as usize])?;
-        let mut list = vec![no_collider(); colliders as usize];
-        for index in 0..bodies {
-            for (slot, collider) in collider_records(&self.world, index) {
-                list[slot as usize] = collider;
+        let before = std::mem::replace(&mut self.plan, plan).capacities;
+        self.runner = runner;
+        for (list, from, to) in [
+            ("bodies", before.bodies, capacities.bodies),
+            ("colliders", before.colliders, capacities.colliders),
+            ("pairs", before.pairs, capacities.pairs),
+            ("manifolds", before.manifolds, capacities.manifolds),
+            ("edits", before.edits, capacities.edits),
+        ] {
+            if to > from {
+                self.note(report, EventKind::Grown { list, from, to });
             }
         }
-        self.runner.write(b.colliders, &list)?;
-        self.upload_hulls()
+        self.upload(before.bodies, before.colliders)
     }
 
-    /// All of the tables of hulls. The first entry is the box as which boxes meet hulls.
-    fn upload_hulls(&mut self) -> Result<()> {
+    /// Writes everything from body slot `first` and collider slot `first_collider` on.
+    fn upload(&mut self, first: u32, first_collider: u32) -> Result<()> {
+        let Capacities { bodies, colliders, .. } = self.plan.capacities;
+        let b = self.plan.buffers;
+        let records: Vec<_> = (first..bodies).map(|i| BodyRecord::new(&self.world, i)).collect();
+        let body: Vec<_> = records.iter().map(|r| r.body).collect();
+        let poses: Vec<_> = records.iter().map(|r| r.pose).collect();
+        let velocities: Vec<_> = records.iter().map(|r| r.velocity).collect();
+        let linear: Vec<_> = records.iter().map(|r| r.velocity.linear).collect();
+        let forces: Vec<_> = records.iter().map(|r| r.force).collect();
+        let colours = vec![NONE; records.len()];
+        let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
+        let from = u64::from(first);
+        self.runner.write_batch(&[
+            Write::new(b.bodies, from, &body),
+            Write::new(b.poses, from, &poses),
+            Write::new(b.starts, from, &poses),
+            Write::new(b.velocities, from, &velocities),
+            Write::new(b.previous, from, &linear),
+            Write::new(b.forces, from, &forces),
+            Write::new(b.colours, from, &colours),
+            Write::new(b.colliders, first_collider.into(), &list),
+        ])?;
+        // The first hull is the box as which boxes meet hulls.
         self.write_hull(0, 0, &unit_box()?)?;
         for slot in 0..self.world.hulls().slot_count() {
             self.upload_hull(slot)?;
         }
+        self.world.uploaded(first, first_collider);
         Ok(())
     }
 
@@ -269,107 +357,90 @@ impl Simulation {
         let b = self.plan.buffers.hulls;
         let counts = [hull.vertices.len(), hull.faces.len(), hull.edges.len()].map(|n| n as u32);
         let inner = hull.faces.iter().map(|f| f.offset).fold(f32::MAX, f32::min);
-        let record = rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2], inner };
+        let record = [rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2], inner }];
         let at = u64::from(first);
-        self.runner.write_at(b.hulls, u64::from(index), &record)?;
-        self.runner.write_from(b.vertices, at, &hull.vertices)?;
-        self.runner.write_from(b.faces, at, &hull.faces)?;
-        self.runner.write_from(b.loops, 2 * at, &hull.loops)?;
-        self.runner.write_from(b.edges, at, &hull.edges)
-    }
-
-    fn upload_body(&mut self, index: u32) -> Result<()> {
-        let b = self.plan.buffers;
-        let i = u64::from(index);
-        let (body, pose, velocity) = body_record(&self.world, index);
-        self.runner.write_at(b.bodies, i, &body)?;
-        self.runner.write_at(b.poses, i, &pose)?;
-        self.runner.write_at(b.starts, i, &pose)?;
-        self.runner.write_at(b.velocities, i, &velocity)?;
-        self.runner.write_at(b.previous, i, &velocity.linear)?;
-        self.runner.write_at(b.colours, i, &NONE)?;
-        // Without a row, nothing that was cached for the slot's last owner is found.
-        self.runner.write_bytes(b.rows.id(), i * 8, &[0; 8])?;
-        for (slot, collider) in collider_records(&self.world, index) {
-            self.runner.write_at(b.colliders, u64::from(slot), &collider)?;
-        }
+        self.runner.write_batch(&[
+            Write::new(b.hulls, index.into(), &record),
+            Write::new(b.vertices, at, &hull.vertices),
+            Write::new(b.faces, at, &hull.faces),
+            Write::new(b.loops, 2 * at, &hull.loops),
+            Write::new(b.edges, at, &hull.edges),
+        ])?;
         Ok(())
     }
 
-    fn send_edits(&mut self) -> Result<()> {
+    /// Brings what was said since the last step to the device, in one upload. Until it is there, nothing of it is forgotten.
+    fn send_edits(&mut self, dt: f32, report: &mut StepReport) -> Result<()> {
         let now = self.plan.capacities;
         let grown = |needed: u32, now: u32| if needed > now { with_reserve(needed) } else { now };
-        let needed = Capacities {
-            bodies: grown(self.world.slot_count(), now.bodies),
+        let bodies = grown(self.world.slot_count(), now.bodies);
+        let room = Capacities {
+            bodies,
             colliders: grown(self.world.collider_slots(), now.colliders),
             hulls: grown(self.world.hulls().slot_count(), now.hulls),
             hull_edges: grown(self.world.hulls().end(), now.hull_edges),
             ..now
         };
-        if needed != now {
-            self.rebuild(needed)?;
+        if room != now {
+            self.rebuild(Capacities { edits: now.edits.max(bodies), ..room }, report)?;
+        }
+        let batch = Batch::new(&self.world, &self.plan.capacities, dt);
+        let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
+        if count > self.plan.capacities.edits {
+            self.rebuild(Capacities { edits: with_reserve(count), ..self.plan.capacities }, report)?;
+        }
+        for slot in self.world.changed_hulls() {
+            self.upload_hull(slot)?;
         }
         let b = self.plan.buffers;
-        for edit in self.world.take_edits() {
-            match edit {
-                Edit::Body(index) => self.upload_body(index)?,
-                Edit::Hull(slot) => self.upload_hull(slot)?,
-                Edit::Velocity(index, linear, angular) => self.write_velocity(index, Twist { linear, angular })?,
-                Edit::Impulse(index, linear, angular) => {
-                    let Some(entry) = self.world.slot(index) else { continue };
-                    let (mass, inertia) = (entry.mass.mass, entry.mass.inertia);
-                    let mut velocity = self.runner.read_at(b.velocities, u64::from(index))?;
-                    let rotation = self.runner.read_at(b.poses, u64::from(index))?.rotation;
-                    velocity.linear += linear / mass;
-                    velocity.angular += rotation.apply(rotation.inverse().apply(angular) / inertia);
-                    self.write_velocity(index, velocity)?;
-                }
-                Edit::Pose(index, position, rotation) => {
-                    let Some(entry) = self.world.slot(index) else { continue };
-                    let pose = to_device(entry.mass.centre, entry.mass.axes, position, rotation);
-                    self.runner.write_at(b.poses, u64::from(index), &pose)?;
-                    self.runner.write_at(b.starts, u64::from(index), &pose)?;
-                }
-            }
+        let params = [self.params_for(dt / self.settings.substeps as f32)];
+        let mut writes = Vec::new();
+        if self.params != Some(params[0]) {
+            writes.push(Write::new(b.params, 0, &params));
         }
+        let counts = [count];
+        if count > 0 {
+            writes.push(Write::new(b.edits, 0, &batch.records));
+            writes.push(Write::new(b.counters, counter::EDITS.into(), &counts));
+        }
+        let runs = batch.colliders.iter();
+        writes.extend(runs.map(|(slot, run)| Write::new(b.colliders, u64::from(*slot), run)));
+        if !writes.is_empty() {
+            self.runner.write_batch(&writes)?;
+        }
+        self.params = Some(params[0]);
+        self.world.sent(batch.after);
         Ok(())
     }
 
-    fn write_velocity(&mut self, index: u32, velocity: Twist) -> Result<()> {
-        let b = self.plan.buffers;
-        self.runner.write_at(b.velocities, u64::from(index), &velocity)?;
-        self.runner.write_at(b.previous, u64::from(index), &velocity.linear)
-    }
-
-    /// The state of a body.
+    /// The state of a body after the last step; as it was described if it was added since.
     pub fn body(&mut self, body: BodyHandle) -> Result<BodyState> {
         self.world.entry(body)?;
         let b = self.plan.buffers;
         let i = u64::from(body.index());
-        if body.index() >= self.plan.capacities.bodies {
-            // Added since the last step.
-            let (record, pose, velocity) = body_record(&self.world, body.index());
-            return Ok(from_device(&self.world, body.index(), &record, &pose, &velocity));
+        if !self.world.is_sent(body.index()) {
+            return Ok(BodyRecord::new(&self.world, body.index()).state(&self.world, body.index()));
         }
         let record = self.runner.read_at(b.bodies, i)?;
         let (pose, velocity) = (self.runner.read_at(b.poses, i)?, self.runner.read_at(b.velocities, i)?);
         Ok(from_device(&self.world, body.index(), &record, &pose, &velocity))
     }
 
-    /// The states of all bodies, in the order of [`World::handles`].
+    /// The states of all bodies, as [`Simulation::body`] gives them, in the order of [`World::handles`].
     pub fn bodies(&mut self) -> Result<Vec<(BodyHandle, BodyState)>> {
         let b = self.plan.buffers;
         let bodies = self.runner.read(b.bodies)?;
         let poses = self.runner.read(b.poses)?;
         let velocities = self.runner.read(b.velocities)?;
-        let handles: Vec<_> = self.world.handles().filter(|h| (h.index() as usize) < bodies.len()).collect();
-        Ok(handles
-            .into_iter()
-            .map(|h| {
-                let i = h.index() as usize;
-                (h, from_device(&self.world, h.index(), &bodies[i], &poses[i], &velocities[i]))
-            })
-            .collect())
+        let state = |h: BodyHandle| {
+            let i = h.index() as usize;
+            if self.world.is_sent(h.index()) {
+                from_device(&self.world, h.index(), &bodies[i], &poses[i], &velocities[i])
+            } else {
+                BodyRecord::new(&self.world, h.index()).state(&self.world, h.index())
+            }
+        };
+        Ok(self.world.handles().map(|h| (h, state(h))).collect())
     }
 
     /// How many colours the last step used, the fallback not counted.
@@ -409,73 +480,4 @@ fn carry<T: Pod>(from: &mut dyn Runner, source: Buffer<T>, to: &mut dyn Runner, 
     let room = to.recording().info(target.id()).map_or(0, |b| b.count);
     values.truncate(room as usize);
     to.write(target, &values)
-}
-
-fn rotation_to_device(q: Quat) -> Rotation {
-    let q = q.normalize();
-    Rotation { v: Vec3::new(q.x, q.y, q.z), s: q.w }
-}
-
-/// From the user's body space to principal axes at the centre of mass.
-fn to_device(centre: Vec3, axes: Quat, position: Vec3, rotation: Quat) -> Pose {
-    Pose { position: position + rotation * centre, rotation: rotation_to_device(rotation * axes) }
-}
-
-fn from_device(world: &World, index: u32, body: &Body, pose: &Pose, velocity: &Twist) -> BodyState {
-    let (centre, axes) = world.slot(index).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));
-    let r = pose.rotation;
-    let rotation = (Quat::from_xyzw(r.v.x, r.v.y, r.v.z, r.s) * axes.inverse()).normalize();
-    BodyState {
-        position: pose.position - rotation * centre,
-        rotation,
-        linear_velocity: velocity.linear,
-        angular_velocity: velocity.angular,
-        enabled: body.kind != kind::DISABLED,
-    }
-}
-
-fn body_record(world: &World, index: u32) -> (Body, Pose, Twist) {
-    let still = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
-    let Some(entry) = world.slot(index) else {
-        let body = Body { mass: 0.0, inertia: Vec3::ZERO, gravity_scale: 0.0, kind: kind::DISABLED };
-        return (body, Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY }, still);
-    };
-    let (desc, mass) = (&entry.desc, &entry.mass);
-    let body = Body {
-        mass: mass.mass,
-        inertia: mass.inertia,
-        gravity_scale: desc.gravity_scale.unwrap_or(1.0),
-        kind: entry.kind_code(),
-    };
-    let pose = to_device(mass.centre, mass.axes, desc.position, desc.rotation);
-    let moves = entry.kind_code() != kind::STATIC;
-    let velocity = Twist { linear: desc.linear_velocity, angular: desc.angular_velocity };
-    (body, pose, if moves { velocity } else { still })
-}
-
-fn no_collider() -> Collider {
-    Collider { shape: shape::NONE, ..Default::default() }
-}
-
-fn collider_records(world: &World, index: u32) -> Vec<(u32, Collider)> {
-    let Some(entry) = world.slot(index) else { return Vec::new() };
-    let (centre, axes) = (entry.mass.centre, entry.mass.axes.inverse());
-    let slots = entry.colliders.iter().zip(&entry.hulls);
-    let records = slots.zip(&entry.desc.colliders).map(|((&slot, &hull), c)| {
-        let (shape, half, radius) = c.parameters();
-        let collider = Collider {
-            body: index,
-            shape,
-            half,
-            radius,
-            hull: if hull == NONE { 0 } else { hull + 1 },
-            pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
-            friction_static: c.friction_static,
-            friction_dynamic: c.friction_dynamic,
-            groups: c.groups,
-            mask: c.mask,
-        };
-        (slot, collider)
-    });
-    records.collect()
 }

@@ -93,8 +93,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             lever: at(&contact.on_a, k),
             gap: at(&contact.on_b, k),
             lambda: Vec3::ZERO,
-            k_normal: 0.0,
-            k_tangent: 0.0,
+            k: 0.0,
             feature: contact.feature.at(k),
         };
         b.points.put(place * POINTS + k, point);

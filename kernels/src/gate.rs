@@ -43,10 +43,12 @@ pub mod counter {
     pub const SOLVED: u32 = 3;
     /// Bodies that could not get a colour.
     pub const FALLBACK: u32 = 4;
-    /// Bodies that were taken out because their state was not finite.
+    /// Not 0 when bodies were taken out in this step because their state was not finite.
     pub const QUARANTINED: u32 = 5;
     /// Steps that were made.
     pub const STEPS: u32 = 6;
+    /// Records that `edits` has to apply; back to 0 when it has.
+    pub const EDITS: u32 = 7;
     /// Counters.
     pub const COUNT: u32 = 8;
 }
@@ -104,6 +106,8 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     let solved = within(manifolds, push.manifolds);
     b.counters.put(counter::SOLVED, solved);
     b.counters.put(counter::FALLBACK, 0);
+    b.counters.put(counter::QUARANTINED, 0);
+    b.counters.put(counter::EDITS, 0);
     if open {
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS) + 1);
     }

@@ -50,6 +50,7 @@ stages! {
     refit
     pairs_count
     pairs_fill
+    edits
     bounds
     touch
     touch_hull

@@ -1,7 +1,8 @@
 //! Where every body would go on its own (the inertial target, Eq. 2), and where the iterations start.
 //!
 //! The start has adaptive gravity: as much of it as the body felt in the last step, so that what lies at rest starts at
-//! rest. The target always has all of it; its position is the way from the start, which keeps more digits.
+//! rest; and as much of the user's force. The target always has all of both; its position is the way from the start, which
+//! keeps more digits.
 //!
 //! Rotation: velocities are differences of poses, so they belong to the middle of a step. The next rotation is the one
 //! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
@@ -22,6 +23,7 @@ stage! {
         write 5 starts: Pose,
         write 6 targets: Pose,
         write 7 deltas: Twist,
+        read 8 forces: Twist,
     }
 }
 
@@ -33,17 +35,24 @@ layout! {
     }
 }
 
-/// Part of gravity that a body may feel and still count as lying: what trembles must not be fed back.
+/// Part of an outer force that a body may feel and still count as held: what trembles must not be fed back.
 const QUIET: f32 = 0.3;
-/// Part of gravity from which on it counts as falling.
-const FALLS: f32 = 0.9;
+/// Part from which on it counts as free.
+const FREE: f32 = 0.9;
 
-/// The rotation vector of a free body's next step.
+/// How much of the way `pull`, which an outer force makes in a step, the body went in the last one.
 #[inline(always)]
-fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32) -> Vec3 {
+fn share(felt: Vec3, pull: Vec3) -> f32 {
+    let square = pull.length_squared();
+    if square > 0.0 { fmax(0.0, fmin((felt.dot(pull) / square - QUIET) / (FREE - QUIET), 1.0)) } else { 0.0 }
+}
+
+/// The rotation vector of a free body's next step, in which it gets the angular momentum `turn / dt`.
+#[inline(always)]
+fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, turn: Vec3) -> Vec3 {
     let last = w * dt;
     let middle = Rotation::exp(last * -0.5).then_after(rotation);
-    let momentum = inertia(&middle, principal, last);
+    let momentum = inertia(&middle, principal, last) + turn;
     let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
     let mut next = last;
     // A fixed point that contracts by about the angle itself; four rounds are enough for half a radian a step.
@@ -69,24 +78,24 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
     let mut linear = Vec3::ZERO;
     let mut angular = Vec3::ZERO;
-    let mut fall = Vec3::ZERO;
-    let mut start_fall = 0.0;
+    let mut pulls = Vec3::ZERO;
+    let mut start_pulls = Vec3::ZERO;
     if body.kind == kind::DYNAMIC {
         linear = velocity.linear * dt;
-        angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt);
-        fall = params.gravity * (body.gravity_scale * dt * dt);
-        let square = fall.length_squared();
-        if square > 0.0 {
-            let felt = (velocity.linear - b.previous.at(item)) * dt;
-            start_fall = fmax(0.0, fmin((felt.dot(fall) / square - QUIET) / (FALLS - QUIET), 1.0));
-        }
+        let force = b.forces.at(item);
+        angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, force.angular * (dt * dt));
+        let fall = params.gravity * (body.gravity_scale * dt * dt);
+        let push = force.linear * (dt * dt / body.mass);
+        let felt = (velocity.linear - b.previous.at(item)) * dt;
+        pulls = fall + push;
+        start_pulls = fall * share(felt, fall) + push * share(felt, push);
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;
         angular = velocity.angular * dt;
     }
     let rotation = Rotation::exp(angular).then_after(&start.rotation).normalized();
-    let guess = linear + fall * start_fall;
-    b.targets.put(item, Pose { position: linear + fall, rotation });
+    let guess = linear + start_pulls;
+    b.targets.put(item, Pose { position: linear + pulls, rotation });
     b.poses.put(item, Pose { position: start.position + guess, rotation });
     b.deltas.put(item, Twist { linear: guess, angular });
 }

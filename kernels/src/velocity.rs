@@ -1,6 +1,7 @@
 //! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm). A body whose state is no longer
 //! finite is put back to where it started and taken out; its neighbours go on.
 
+use crate::gate::counter;
 use crate::gpu::{Load, Store, finite, glam::Vec3};
 use crate::math::{Pose, Twist};
 use crate::rigid::{Body, Params, kind};
@@ -16,6 +17,7 @@ stage! {
         update 4 poses: Pose,
         update 5 velocities: Twist,
         write 6 previous: Vec3,
+        update 7 counters: u32,
     }
 }
 
@@ -50,5 +52,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.previous.put(item, Vec3::ZERO);
         b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
+        b.counters.or(counter::QUARANTINED, 1);
     }
 }

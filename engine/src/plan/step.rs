@@ -1,14 +1,15 @@
 //! The rigid-body step, top to bottom as in Algorithm 1.
 //!
-//! Everything up to `gate` only looks at the state: boxes, hierarchy, pairs, and which of them touch. `gate` then knows
-//! whether the lists are long enough, and everything after it is dispatched indirectly: when they are not, and the step is
-//! strict, nothing happens and it can be repeated with longer ones.
+//! `edits` brings in what the host changed. Everything from there up to `gate` only looks at the state: boxes, hierarchy,
+//! pairs, and which of them touch. `gate` then knows whether the lists are long enough, and everything after it is
+//! dispatched indirectly: when they are not, and the step is strict, nothing happens and it can be repeated with longer ones.
 
 use super::bvh::{Bvh, Search};
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
 use crate::world::BOX_EDGES;
+use drystone_kernels::edits::{self, Edit};
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
@@ -23,7 +24,7 @@ use drystone_kernels::{
 };
 
 /// How much room a step has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacities {
     /// Bodies.
     pub bodies: u32,
@@ -37,6 +38,29 @@ pub struct Capacities {
     pub hulls: u32,
     /// Edges of all hulls together, those of a box included; as much room is made for vertices and faces.
     pub hull_edges: u32,
+    /// Changes of bodies that the host may send before a step: see [`Edit`].
+    pub edits: u32,
+}
+
+impl Capacities {
+    /// Kernels count with 32 bits, four points a manifold.
+    const MOST: u32 = 1 << 29;
+
+    fn check(&self) -> Result<(), PlanError> {
+        let lists = [
+            ("a list of bodies", self.bodies),
+            ("a list of colliders", self.colliders),
+            ("a list of pairs", self.pairs),
+            ("a list of manifolds", self.manifolds),
+            ("a list of edits", self.edits),
+            ("a list of hulls", self.hulls),
+            ("a list of edges of hulls", self.hull_edges),
+        ];
+        match lists.into_iter().find(|(_, count)| *count > Self::MOST) {
+            None => Ok(()),
+            Some((what, count)) => Err(PlanError::TooManyItems { what, count: count.into(), limit: Self::MOST.into() }),
+        }
+    }
 }
 
 /// What is built into a step and cannot change from one to the next.
@@ -102,6 +126,10 @@ pub struct StepBuffers {
     pub velocities: Buffer<Twist>,
     /// Linear velocities a step earlier.
     pub previous: Buffer<Vec3>,
+    /// Forces and torques that the user lets act on them.
+    pub forces: Buffer<Twist>,
+    /// What the host changed since the last step; how many there are is [`counter::EDITS`].
+    pub edits: Buffer<Edit>,
     /// Colliders.
     pub colliders: Buffer<Collider>,
     /// Convex hulls.
@@ -152,8 +180,9 @@ struct Work {
 impl StepPlan {
     /// Plans a step.
     pub fn new(capacities: Capacities, options: StepOptions) -> Result<Self, PlanError> {
+        capacities.check()?;
         let mut r = Recording::new("step");
-        let Capacities { bodies, colliders, pairs, manifolds, .. } = capacities;
+        let Capacities { bodies, colliders, pairs, manifolds, edits, .. } = capacities;
         let (n, m) = (u64::from(bodies), u64::from(manifolds));
         let buffers = StepBuffers {
             params: r.buffer("params", 1)?,
@@ -162,6 +191,8 @@ impl StepPlan {
             starts: r.buffer("starts", n)?,
             velocities: r.buffer("velocities", n)?,
             previous: r.buffer("previous", n)?,
+            forces: r.buffer("forces", n)?,
+            edits: r.buffer("edits", u64::from(edits))?,
             colliders: r.buffer("colliders", u64::from(colliders))?,
             hulls: HullBuffers::new(&mut r, capacities)?,
             counters: r.buffer("counters", u64::from(counter::COUNT))?,
@@ -177,9 +208,29 @@ impl StepPlan {
             pairs: Buffer::new(drystone_kernels::gpu::BufferId(0)),
         };
         let mut plan = Self { recording: r, buffers, capacities };
+        plan.record_edits()?;
         let touching = plan.record_detection(pairs)?;
         plan.record_solve(&touching, options)?;
         Ok(plan)
+    }
+
+    /// What the host changed.
+    fn record_edits(&mut self) -> Result<(), PlanError> {
+        let s = &self.buffers;
+        let bind = edits::Bind {
+            edits: s.edits,
+            counters: s.counters,
+            bodies: s.bodies,
+            poses: s.poses,
+            starts: s.starts,
+            velocities: s.velocities,
+            previous: s.previous,
+            forces: s.forces,
+            colours: s.colours,
+            rows: s.rows,
+        };
+        let limit = self.capacities.edits;
+        self.recording.dispatch_each(u64::from(limit), bind.with(edits::Push { limit }))
     }
 
     /// Collision detection (line 1): reads the state, changes nothing of it.
@@ -316,6 +367,7 @@ impl StepPlan {
             starts: s.starts,
             targets: work.targets,
             deltas: work.deltas,
+            forces: s.forces,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(predict::Push { count: bodies }))?;
 
@@ -361,6 +413,7 @@ impl StepPlan {
             poses: s.poses,
             velocities: s.velocities,
             previous: s.previous,
+            counters: s.counters,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(velocity::Push { count: bodies }))?;
         if options.stabilise {

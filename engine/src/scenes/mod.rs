@@ -1,35 +1,51 @@
-//! The papers' scenes, written once for the command, tests, benches and examples.
+//! The papers' scenes, written once for the command, tests, benches and examples; and scenes from files.
 
 mod arch;
+#[cfg(feature = "scene-files")]
+pub mod file;
+#[cfg(feature = "scene-files")]
+mod json;
 mod piles;
+mod script;
 mod sliding;
 
 pub use arch::arch;
 pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
+pub use script::{Action, Script};
 pub use sliding::{friction, rolling, spinner};
 
+use crate::Settings;
 use crate::glam::Vec3;
-use crate::world::{BodyDesc, Collider, World, WorldError};
+use crate::world::{BodyDesc, BodyHandle, Collider, World, WorldError};
 use std::collections::BTreeMap;
 
 /// A world, and what happens to it later.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// The world at the start.
     pub world: World,
-    /// Bodies that are thrown in, by the second at which they are.
-    pub later: Vec<(f32, BodyDesc)>,
+    /// Bodies of it that have a name.
+    pub names: BTreeMap<String, BodyHandle>,
+    /// What happens later, by the second at which it does: see [`Script`].
+    pub later: Vec<(f32, Action)>,
+    /// Settings it wants.
+    pub settings: Settings,
+    /// Seconds a step.
+    pub dt: f32,
     /// Seconds worth watching.
     pub seconds: f32,
 }
+
+/// Seconds a step, unless a scene wants another.
+pub const DT: f32 = 1.0 / 60.0;
 
 /// Why there is no such scene.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SceneError {
     /// The name is not known.
-    #[error("there is no scene `{name}`; there are: {}", NAMES.join(", "))]
+    #[error("there is no scene `{name}`; there are: {}, and files that end with .json", NAMES.join(", "))]
     Unknown {
         /// The name.
         name: String,
@@ -38,7 +54,7 @@ pub enum SceneError {
     #[error("scene `{scene}` has no parameter `{parameter}`; it has: {}", known.join(", "))]
     Parameter {
         /// The scene.
-        scene: &'static str,
+        scene: String,
         /// The parameter.
         parameter: String,
         /// Those it has.
@@ -57,6 +73,20 @@ pub enum SceneError {
         low: f64,
         /// The most.
         high: f64,
+    },
+    /// A file that cannot be read, or makes no sense.
+    #[error("{file}: {problem}")]
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// Something should happen to a body that is not there.
+    #[error("there is no body named `{name}`")]
+    NoBody {
+        /// The name.
+        name: String,
     },
     /// The world refused a body.
     #[error(transparent)]
@@ -91,7 +121,9 @@ impl Reader<'_> {
     fn finish(self) -> Result<(), SceneError> {
         match self.given.keys().find(|k| !self.known.contains(&k.as_str())) {
             None => Ok(()),
-            Some(k) => Err(SceneError::Parameter { scene: self.scene, parameter: k.clone(), known: self.known }),
+            Some(k) => {
+                Err(SceneError::Parameter { scene: self.scene.to_owned(), parameter: k.clone(), known: self.known })
+            }
         }
     }
 }
@@ -112,7 +144,7 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
                 let height = levels as f32 * 0.5;
                 let ball = Collider::sphere(height * 0.15).density(4000.0);
                 let place = Vec3::new(height * 1.5 + (bodies as f32 / levels as f32) * 0.2, height * 0.3, 0.0);
-                later.push((hit as f32, BodyDesc::dynamic().at(place).moving(Vec3::X * -40.0).with(ball)));
+                later.push((hit as f32, BodyDesc::dynamic().at(place).moving(Vec3::X * -40.0).with(ball).into()));
             }
             (world, 5.0)
         }
@@ -134,7 +166,8 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };
     p.finish()?;
-    Ok(Scene { name: scene, world, later, seconds })
+    let (names, settings) = (BTreeMap::new(), Settings::default());
+    Ok(Scene { name: scene.to_owned(), world, names, later, settings, dt: DT, seconds })
 }
 
 /// A world with a floor at y = 0.

@@ -7,7 +7,7 @@ use super::program::{Program, ProgramOptions};
 use super::queue::Queue;
 use super::record::Exit;
 use crate::Result;
-use crate::backend::{DeviceInfo, MemoryUse, RunTimes, Runner, check_bounds, unknown};
+use crate::backend::{DeviceInfo, MemoryUse, RunTimes, Runner, Write, check_bounds, unknown};
 use crate::plan::barriers::{Schedule, schedule};
 use crate::plan::{BufferId, Recording};
 use ash::vk;
@@ -139,6 +139,20 @@ impl VulkanRunner {
         Ok(self.queue.wait(value, PATIENCE)?)
     }
 
+    /// Submits copies out of the staging buffer.
+    fn copy_from(&mut self, staging: vk::Buffer, copies: &mut Vec<(vk::Buffer, Vec<vk::BufferCopy>)>) -> Result<()> {
+        let copies = std::mem::take(copies);
+        if copies.is_empty() {
+            return Ok(());
+        }
+        self.submit(|device, commands| {
+            for (target, regions) in &copies {
+                // SAFETY: `write_batch` made regions that lie inside both buffers.
+                unsafe { device.cmd_copy_buffer(commands, staging, *target, regions) };
+            }
+        })
+    }
+
     fn staging(&self) -> Result<(vk::Buffer, *mut u8)> {
         let missing = || Error::OutOfMemory {
             buffer: "staging".to_owned(),
@@ -170,19 +184,38 @@ impl Runner for VulkanRunner {
     }
 
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()> {
-        check_bounds(self.program.recording(), buffer, offset, bytes.len() as u64)?;
-        let (staging, mapped) = self.staging()?;
-        let target = self.handle(buffer)?;
-        let mut at = offset;
-        for chunk in bytes.chunks(STAGING as usize) {
-            // SAFETY: the staging buffer holds `STAGING` bytes and the device is idle.
-            unsafe { std::ptr::copy_nonoverlapping(chunk.as_ptr(), mapped, chunk.len()) };
-            let region = [vk::BufferCopy { src_offset: 0, dst_offset: at, size: chunk.len() as u64 }];
-            // SAFETY: both ranges lie inside their buffers.
-            self.submit(|device, commands| unsafe { device.cmd_copy_buffer(commands, staging, target, &region) })?;
-            at += chunk.len() as u64;
+        self.write_batch(&[Write { buffer, offset, bytes }])
+    }
+
+    /// Fills the staging buffer, then submits all copies out of it together; as often as it takes.
+    fn write_batch(&mut self, writes: &[Write<'_>]) -> Result<()> {
+        for w in writes {
+            check_bounds(self.program.recording(), w.buffer, w.offset, w.bytes.len() as u64)?;
         }
-        Ok(())
+        let (staging, mapped) = self.staging()?;
+        let mut copies: Vec<(vk::Buffer, Vec<vk::BufferCopy>)> = Vec::new();
+        let mut used = 0;
+        for w in writes {
+            let target = self.handle(w.buffer)?;
+            let (mut bytes, mut dst_offset) = (w.bytes, w.offset);
+            while !bytes.is_empty() {
+                if used == STAGING {
+                    self.copy_from(staging, &mut copies)?;
+                    used = 0;
+                }
+                let size = (STAGING - used).min(bytes.len() as u64);
+                let (now, later) = bytes.split_at(size as usize);
+                // SAFETY: the staging buffer holds `STAGING` bytes, `used + size` at most that, and the device is idle.
+                unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), mapped.add(used as usize), now.len()) };
+                let region = vk::BufferCopy { src_offset: used, dst_offset, size };
+                match copies.last_mut() {
+                    Some((buffer, regions)) if *buffer == target => regions.push(region),
+                    _ => copies.push((target, vec![region])),
+                }
+                (bytes, dst_offset, used) = (later, dst_offset + size, used + size);
+            }
+        }
+        self.copy_from(staging, &mut copies)
     }
 
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()> {

@@ -2,6 +2,14 @@
 
 use super::{BodyDesc, BodyKind, Collider, Shape, WorldError};
 use crate::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+use std::ops::RangeInclusive;
+
+/// Masses that leave room for stiffness and its squares in single precision.
+const MASSES: RangeInclusive<f64> = 1e-20..=1e20;
+/// Moments of inertia that do.
+const MOMENTS: RangeInclusive<f64> = 1e-30..=1e30;
+/// Least moment of inertia, as a part of the greatest: a singular one is raised to this.
+const THINNEST: f64 = 1e-6;
 
 /// How a body resists being moved. Body space on the device is the space of its principal axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,23 +98,39 @@ impl MassProperties {
         }
         let parts: Vec<_> = desc.colliders.iter().map(tensor).collect();
         let total: f64 = parts.iter().map(|p| p.0).sum();
-        if total <= 0.0 || !total.is_finite() {
+        let weighed = total > 0.0 && total.is_finite();
+        if !weighed && (desc.mass.is_none() || desc.inertia.is_none()) {
             return Err(WorldError::NoMass);
         }
-        let centre = parts.iter().map(|p| p.1 * p.0).sum::<DVec3>() / total;
-        let mut about_centre = DMat3::ZERO;
-        for (mass, position, about_own) in &parts {
-            let d = *position - centre;
-            let outer = DMat3::from_cols(d * d.x, d * d.y, d * d.z);
-            about_centre += *about_own + (DMat3::from_diagonal(DVec3::splat(d.length_squared())) - outer) * *mass;
+        let centre = if weighed { parts.iter().map(|p| p.1 * p.0).sum::<DVec3>() / total } else { DVec3::ZERO };
+        let mass = desc.mass.map_or(total, f64::from);
+        let (moments, axes) = match desc.inertia {
+            Some(moments) => (moments.as_dvec3(), DQuat::IDENTITY),
+            None => {
+                let mut about_centre = DMat3::ZERO;
+                for (mass, position, about_own) in &parts {
+                    let d = *position - centre;
+                    let outer = DMat3::from_cols(d * d.x, d * d.y, d * d.z);
+                    let moved = DMat3::from_diagonal(DVec3::splat(d.length_squared())) - outer;
+                    about_centre += *about_own + moved * *mass;
+                }
+                let (moments, axes) = principal(about_centre);
+                (moments * (mass / total), axes)
+            }
+        };
+        // A needle turns about its axis for nothing: single precision wants a little more than that.
+        let moments = moments.max(DVec3::splat(moments.max_element() * THINNEST));
+        if !MASSES.contains(&mass) {
+            return Err(WorldError::OutOfRange {
+                field: "mass",
+                value: mass as f32,
+                must: "between 1e-20 and 1e20 kg",
+            });
         }
-        let (moments, axes) = principal(about_centre);
-        let scale = desc.mass.map_or(1.0, |mass| f64::from(mass) / total);
-        Ok(Self {
-            mass: (total * scale) as f32,
-            inertia: (moments * scale).as_vec3(),
-            centre: centre.as_vec3(),
-            axes: axes.as_quat(),
-        })
+        if !MOMENTS.contains(&moments.min_element()) || !MOMENTS.contains(&moments.max_element()) {
+            let value = moments.max_element() as f32;
+            return Err(WorldError::OutOfRange { field: "inertia", value, must: "between 1e-30 and 1e30 kg m^2" });
+        }
+        Ok(Self { mass: mass as f32, inertia: moments.as_vec3(), centre: centre.as_vec3(), axes: axes.as_quat() })
     }
 }

@@ -1,93 +1,27 @@
-//! What the user says: bodies and their shapes, as descriptions and handles. Knows nothing of devices.
+//! What the user says: bodies and their shapes, as descriptions and handles, and what happens to them between steps. Knows
+//! nothing of devices.
 //!
 //! Everything is checked when it is said: an error names the field and leaves the world as it was.
 
+mod desc;
+mod edit;
+mod error;
 mod hull;
 mod inertia;
 mod quickhull;
 mod shape;
 
-pub(crate) use hull::{BOX_EDGES, HullTable, unit_box};
+pub use desc::{BodyDesc, BodyKind};
+pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub use shape::{Collider, Shape};
 
-use crate::glam::{Quat, Vec3};
-use drystone_kernels::rigid::{NONE, kind};
-use inertia::MassProperties;
+pub(crate) use edit::Edit;
+pub(crate) use hull::{BOX_EDGES, HullTable, unit_box};
 
-/// What is wrong with something that was said to a world.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WorldError {
-    /// A value is NaN or infinite.
-    #[error("{field} is not finite: {value}")]
-    NotFinite {
-        /// Which.
-        field: &'static str,
-        /// What it was.
-        value: String,
-    },
-    /// A value must be greater than zero, or not negative.
-    #[error("{field} is out of range: {value}; it must be {must}")]
-    OutOfRange {
-        /// Which.
-        field: &'static str,
-        /// What it was.
-        value: f32,
-        /// What it must be.
-        must: &'static str,
-    },
-    /// A rotation that is no rotation.
-    #[error("{field} is not a unit quaternion: its length is {length}")]
-    NotUnit {
-        /// Which.
-        field: &'static str,
-        /// Its length.
-        length: f32,
-    },
-    /// A dynamic body needs a mass.
-    #[error("a dynamic body has no mass: give it a collider with volume and density, or a mass")]
-    NoMass,
-    /// A half-space has no inside to weigh, and cannot fall.
-    #[error("a half-space can only belong to a static body")]
-    MovingHalfSpace,
-    /// Too few points for a convex hull.
-    #[error("a convex hull needs at least 4 points, not {points}")]
-    HullPoints {
-        /// How many there are.
-        points: usize,
-    },
-    /// A convex hull without volume.
-    #[error("the points of a convex hull lie in a plane: {size} m long, {width} m thick")]
-    FlatHull {
-        /// How far they are from lying in a plane.
-        width: f32,
-        /// Longest side of the box around them.
-        size: f32,
-    },
-    /// A convex hull with too many vertices.
-    #[error("a convex hull has more than {limit} vertices")]
-    HullVertices {
-        /// How many it may have.
-        limit: usize,
-    },
-    /// A handle of a body that was removed.
-    #[error("body {index} (generation {generation}) is no longer there")]
-    StaleBody {
-        /// Its slot.
-        index: u32,
-        /// Its generation.
-        generation: u32,
-    },
-    /// Too many bodies or colliders.
-    #[error("a world holds at most {limit} {what}")]
-    Full {
-        /// What there are too many of.
-        what: &'static str,
-        /// How many there may be.
-        limit: u32,
-    },
-}
+use crate::glam::{Quat, Vec3};
+use drystone_kernels::rigid::NONE;
+use inertia::MassProperties;
 
 /// Names a body. Stays unique when its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,92 +37,6 @@ impl BodyHandle {
     }
 }
 
-/// What may move a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum BodyKind {
-    /// Forces.
-    #[default]
-    Dynamic,
-    /// Its velocity, and nothing else.
-    Kinematic,
-    /// Nothing.
-    Static,
-}
-
-/// A body to be added.
-#[derive(Clone, Debug, Default)]
-pub struct BodyDesc {
-    /// What may move it.
-    pub kind: BodyKind,
-    /// Of its origin.
-    pub position: Vec3,
-    /// From body space to world space.
-    pub rotation: Quat,
-    /// Of its centre of mass.
-    pub linear_velocity: Vec3,
-    /// In world space, radians a second.
-    pub angular_velocity: Vec3,
-    /// How strongly gravity acts on it, 1 by default.
-    pub gravity_scale: Option<f32>,
-    /// Its shapes.
-    pub colliders: Vec<Collider>,
-    /// Its mass, instead of what density and volume give. Inertia is scaled along.
-    pub mass: Option<f32>,
-}
-
-impl BodyDesc {
-    /// A dynamic body.
-    pub fn dynamic() -> Self {
-        Self::default()
-    }
-
-    /// A static body.
-    pub fn fixed() -> Self {
-        Self { kind: BodyKind::Static, ..Self::default() }
-    }
-
-    /// A body that moves with its velocity.
-    pub fn kinematic() -> Self {
-        Self { kind: BodyKind::Kinematic, ..Self::default() }
-    }
-
-    /// At `position`.
-    pub fn at(mut self, position: Vec3) -> Self {
-        self.position = position;
-        self
-    }
-
-    /// Turned by `rotation`.
-    pub fn turned(mut self, rotation: Quat) -> Self {
-        self.rotation = rotation;
-        self
-    }
-
-    /// With a linear velocity.
-    pub fn moving(mut self, velocity: Vec3) -> Self {
-        self.linear_velocity = velocity;
-        self
-    }
-
-    /// With an angular velocity.
-    pub fn spinning(mut self, velocity: Vec3) -> Self {
-        self.angular_velocity = velocity;
-        self
-    }
-
-    /// With one more shape.
-    pub fn with(mut self, collider: impl Into<Collider>) -> Self {
-        self.colliders.push(collider.into());
-        self
-    }
-
-    /// With a mass of its own.
-    pub fn weighing(mut self, mass: f32) -> Self {
-        self.mass = Some(mass);
-        self
-    }
-}
-
 /// A body in the world.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyEntry {
@@ -198,38 +46,21 @@ pub(crate) struct BodyEntry {
     pub colliders: Vec<u32>,
     /// Slots of their hulls, [`NONE`] for other shapes.
     pub hulls: Vec<u32>,
-}
-
-impl BodyEntry {
-    pub fn kind_code(&self) -> u32 {
-        match self.desc.kind {
-            BodyKind::Dynamic => kind::DYNAMIC,
-            BodyKind::Kinematic => kind::KINEMATIC,
-            BodyKind::Static => kind::STATIC,
-        }
-    }
+    /// What acts on it until it is changed.
+    pub force: Vec3,
+    pub torque: Vec3,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
     generation: u32,
     entry: Option<BodyEntry>,
+    /// Whether the device has this body, or knows that there is none.
+    sent: bool,
 }
 
-/// A change that has not reached the device yet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Edit {
-    /// The body is new, or gone.
-    Body(u32),
-    /// The hull is new.
-    Hull(u32),
-    /// It gets this velocity.
-    Velocity(u32, Vec3, Vec3),
-    /// Its velocity changes by this.
-    Impulse(u32, Vec3, Vec3),
-    /// It is put somewhere.
-    Pose(u32, Vec3, Quat),
-}
+/// Whose a collider slot is: a body, and which of its colliders.
+type Owner = Option<(u32, u32)>;
 
 /// Bodies, gravity, and what was changed since the last step.
 #[derive(Clone, Debug)]
@@ -237,10 +68,15 @@ pub struct World {
     gravity: Vec3,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    collider_count: u32,
+    colliders: Vec<Owner>,
     free_colliders: Vec<u32>,
     hulls: HullTable,
-    edits: Vec<Edit>,
+    /// In the order in which they were said: slot and change.
+    edits: Vec<(u32, Edit)>,
+    /// Slots of colliders that the device does not have as they are.
+    changed_colliders: Vec<u32>,
+    /// Slots of hulls that the device does not have.
+    changed_hulls: Vec<u32>,
 }
 
 impl Default for World {
@@ -249,7 +85,8 @@ impl Default for World {
     }
 }
 
-const MAX_BODIES: u32 = 1 << 30;
+/// Most bodies, and most colliders.
+const LIMIT: u32 = 1 << 30;
 
 fn finite3(field: &'static str, v: Vec3) -> Result<(), WorldError> {
     if v.is_finite() { Ok(()) } else { Err(WorldError::NotFinite { field, value: v.to_string() }) }
@@ -257,6 +94,11 @@ fn finite3(field: &'static str, v: Vec3) -> Result<(), WorldError> {
 
 fn finite1(field: &'static str, v: f32) -> Result<(), WorldError> {
     if v.is_finite() { Ok(()) } else { Err(WorldError::NotFinite { field, value: v.to_string() }) }
+}
+
+fn positive(field: &'static str, v: f32) -> Result<(), WorldError> {
+    finite1(field, v)?;
+    if v > 0.0 { Ok(()) } else { Err(WorldError::OutOfRange { field, value: v, must: "greater than 0" }) }
 }
 
 fn unit(field: &'static str, q: Quat) -> Result<(), WorldError> {
@@ -274,10 +116,12 @@ impl World {
             gravity: Vec3::new(0.0, -9.81, 0.0),
             slots: Vec::new(),
             free: Vec::new(),
-            collider_count: 0,
+            colliders: Vec::new(),
             free_colliders: Vec::new(),
             hulls: HullTable::new(),
             edits: Vec::new(),
+            changed_colliders: Vec::new(),
+            changed_hulls: Vec::new(),
         }
     }
 
@@ -293,56 +137,46 @@ impl World {
         Ok(())
     }
 
-    /// Adds a body.
+    /// Adds a body. Between steps, too: it is there from the start of the next one.
     pub fn add(&mut self, desc: BodyDesc) -> Result<BodyHandle, WorldError> {
-        finite3("position", desc.position)?;
-        unit("rotation", desc.rotation)?;
-        finite3("linear_velocity", desc.linear_velocity)?;
-        finite3("angular_velocity", desc.angular_velocity)?;
-        finite1("gravity_scale", desc.gravity_scale.unwrap_or(1.0))?;
-        if let Some(mass) = desc.mass {
-            finite1("mass", mass)?;
-            if mass <= 0.0 {
-                return Err(WorldError::OutOfRange { field: "mass", value: mass, must: "greater than 0" });
-            }
+        let mass = desc.mass_properties()?;
+        if self.len() >= LIMIT as usize {
+            return Err(WorldError::Full { what: "bodies", limit: LIMIT });
         }
-        for collider in &desc.colliders {
-            collider.check()?;
-            if collider.shape == Shape::HalfSpace && desc.kind != BodyKind::Static {
-                return Err(WorldError::MovingHalfSpace);
-            }
-        }
-        let mass = MassProperties::new(&desc)?;
-        if self.slots.len() as u32 - self.free.len() as u32 >= MAX_BODIES {
-            return Err(WorldError::Full { what: "bodies", limit: MAX_BODIES });
+        if self.colliders.len() - self.free_colliders.len() + desc.colliders.len() > LIMIT as usize {
+            return Err(WorldError::Full { what: "colliders", limit: LIMIT });
         }
         self.hulls.check(desc.colliders.iter().filter(|c| matches!(c.shape, Shape::ConvexHull(_))).count())?;
         let hulls = desc.colliders.iter().map(|c| self.hull_slot(c)).collect();
-        let colliders = desc.colliders.iter().map(|_| self.collider_slot()).collect();
-        let entry = BodyEntry { desc, mass, colliders, hulls };
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, entry: None });
+            self.slots.push(Slot { generation: 0, entry: None, sent: false });
             self.slots.len() as u32 - 1
         });
+        let colliders: Vec<u32> = (0..desc.colliders.len() as u32).map(|n| self.collider_slot((index, n))).collect();
+        self.changed_colliders.extend(&colliders);
+        let (force, torque) = (desc.force, desc.torque);
         let slot = &mut self.slots[index as usize];
-        slot.entry = Some(entry);
+        slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque });
+        slot.sent = false;
         let generation = slot.generation;
-        self.edits.push(Edit::Body(index));
+        self.edits.push((index, Edit::Body));
         Ok(BodyHandle { index, generation })
     }
 
-    fn collider_slot(&mut self) -> u32 {
-        self.free_colliders.pop().unwrap_or_else(|| {
-            self.collider_count += 1;
-            self.collider_count - 1
-        })
+    fn collider_slot(&mut self, owner: (u32, u32)) -> u32 {
+        let slot = self.free_colliders.pop().unwrap_or_else(|| {
+            self.colliders.push(None);
+            self.colliders.len() as u32 - 1
+        });
+        self.colliders[slot as usize] = Some(owner);
+        slot
     }
 
     fn hull_slot(&mut self, collider: &Collider) -> u32 {
         let Shape::ConvexHull(hull) = &collider.shape else { return NONE };
         let (slot, new) = self.hulls.acquire(hull);
         if new {
-            self.edits.push(Edit::Hull(slot));
+            self.changed_hulls.push(slot);
         }
         slot
     }
@@ -351,43 +185,18 @@ impl World {
     pub fn remove(&mut self, body: BodyHandle) -> Result<(), WorldError> {
         self.entry(body)?;
         let slot = &mut self.slots[body.index as usize];
-        if let Some(entry) = slot.entry.take() {
-            self.free_colliders.extend(entry.colliders);
-            entry.hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
+        let entry = slot.entry.take();
+        let (colliders, hulls) = entry.map(|e| (e.colliders, e.hulls)).unwrap_or_default();
+        hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
+        for collider in colliders {
+            self.colliders[collider as usize] = None;
+            self.free_colliders.push(collider);
+            self.changed_colliders.push(collider);
         }
-        slot.generation += 1;
+        slot.generation = slot.generation.wrapping_add(1);
+        slot.sent = false;
         self.free.push(body.index);
-        self.edits.push(Edit::Body(body.index));
-        Ok(())
-    }
-
-    /// Sets a body's velocities at the start of the next step.
-    pub fn set_velocity(&mut self, body: BodyHandle, linear: Vec3, angular: Vec3) -> Result<(), WorldError> {
-        self.entry(body)?;
-        finite3("linear velocity", linear)?;
-        finite3("angular velocity", angular)?;
-        self.edits.push(Edit::Velocity(body.index, linear, angular));
-        Ok(())
-    }
-
-    /// Changes a body's velocities at the start of the next step by an impulse at its centre of mass and an angular one.
-    /// Bodies that forces do not move ignore it.
-    pub fn apply_impulse(&mut self, body: BodyHandle, linear: Vec3, angular: Vec3) -> Result<(), WorldError> {
-        let entry = self.entry(body)?;
-        finite3("impulse", linear)?;
-        finite3("angular impulse", angular)?;
-        if entry.desc.kind == BodyKind::Dynamic {
-            self.edits.push(Edit::Impulse(body.index, linear, angular));
-        }
-        Ok(())
-    }
-
-    /// Puts a body somewhere at the start of the next step.
-    pub fn set_pose(&mut self, body: BodyHandle, position: Vec3, rotation: Quat) -> Result<(), WorldError> {
-        self.entry(body)?;
-        finite3("position", position)?;
-        unit("rotation", rotation)?;
-        self.edits.push(Edit::Pose(body.index, position, rotation));
+        self.edits.push((body.index, Edit::Body));
         Ok(())
     }
 
@@ -429,19 +238,32 @@ impl World {
         self.slots.get(index as usize)?.entry.as_ref()
     }
 
-    pub(crate) fn slot_count(&self) -> u32 {
-        self.slots.len() as u32
+    /// The collider of a slot, and the body it is on.
+    pub(crate) fn collider(&self, slot: u32) -> Option<(u32, &BodyEntry, &Collider)> {
+        let (body, n) = (*self.colliders.get(slot as usize)?)?;
+        let entry = self.slot(body)?;
+        Some((body, entry, entry.desc.colliders.get(n as usize)?))
     }
 
+    /// The hull of a collider slot.
+    pub(crate) fn hull_of(&self, slot: u32) -> Option<u32> {
+        let (body, n) = (*self.colliders.get(slot as usize)?)?;
+        self.slot(body)?.hulls.get(n as usize).copied().filter(|h| *h != NONE)
+    }
+
+    /// Slots up to the last that is in use.
+    pub(crate) fn slot_count(&self) -> u32 {
+        let last = self.slots.iter().rposition(|s| s.entry.is_some());
+        last.map_or(0, |i| i as u32 + 1)
+    }
+
+    /// Slots of colliders up to the last that is in use.
     pub(crate) fn collider_slots(&self) -> u32 {
-        self.collider_count
+        let last = self.colliders.iter().rposition(Option::is_some);
+        last.map_or(0, |i| i as u32 + 1)
     }
 
     pub(crate) fn hulls(&self) -> &HullTable {
         &self.hulls
-    }
-
-    pub(crate) fn take_edits(&mut self) -> Vec<Edit> {
-        std::mem::take(&mut self.edits)
     }
 }

@@ -102,6 +102,18 @@ impl Collider {
         self
     }
 
+    /// With one friction coefficient while it sticks and another while it slides.
+    pub fn frictions(mut self, sticking: f32, sliding: f32) -> Self {
+        (self.friction_static, self.friction_dynamic) = (sticking, sliding);
+        self
+    }
+
+    /// In `groups`, and touching only what is in a group of `mask`. Both sides have to agree.
+    pub fn groups(mut self, groups: u32, mask: u32) -> Self {
+        (self.groups, self.mask) = (groups, mask);
+        self
+    }
+
     /// Of another density.
     pub fn density(mut self, density: f32) -> Self {
         self.density = density;
@@ -120,7 +132,8 @@ impl Collider {
         self
     }
 
-    pub(super) fn check(&self) -> Result<(), WorldError> {
+    /// What a world would say to it: the first value that makes no sense.
+    pub fn check(&self) -> Result<(), WorldError> {
         let size = |field: &'static str, v: f32| {
             finite1(field, v)?;
             if SIZES.contains(&v) {

@@ -2,6 +2,7 @@
 
 mod info;
 mod passes;
+mod report;
 mod run;
 mod table;
 

@@ -189,7 +189,7 @@ fn show(outcomes: &[Outcome]) {
     total.extend(outcomes.iter().map(|o| milliseconds(o.times.iter().map(RunTimes::total).collect())));
     rows.push(total);
     println!();
-    table::print(&header, &rows);
+    print!("{}", table::text(&header, &rows));
 }
 
 fn compare(outcomes: &[Outcome]) -> anyhow::Result<()> {

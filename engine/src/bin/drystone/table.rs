@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
-/// Prints rows under a header, columns as wide as they need to be: the first to the left, the others to the right.
-pub fn print(header: &[String], rows: &[Vec<String>]) {
+/// Rows under a header, columns as wide as they need to be: the first to the left, the others to the right.
+pub fn text(header: &[String], rows: &[Vec<String>]) -> String {
     let columns = header.len();
     let width = |c: usize| {
         rows.iter().chain([&header.to_vec()]).filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0)
@@ -13,11 +13,8 @@ pub fn print(header: &[String], rows: &[Vec<String>]) {
             .zip(&widths)
             .enumerate()
             .map(|(c, (text, width))| if c == 0 { format!("{text:<width$}") } else { format!("{text:>width$}") });
-        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
-    line(header);
-    line(&widths.iter().map(|w| "-".repeat(*w)).collect::<Vec<_>>());
-    for row in rows {
-        line(row);
-    }
+    let rule = widths.iter().map(|w| "-".repeat(*w)).collect::<Vec<_>>();
+    [line(header), line(&rule)].into_iter().chain(rows.iter().map(|row| line(row))).collect()
 }

@@ -1,0 +1,74 @@
+//! What it costs to say something to ten thousand bodies, on the CPU backend and on Vulkan drivers that run there too. Run with
+//! `cargo bench --bench edits`; times are medians.
+//!
+//! The same step is timed three times: with nothing said, with an impulse for every body, and with every body replaced. Bodies
+//! are far apart, so that the step itself stays the same.
+
+use drystone::backend::Device;
+use drystone::glam::Vec3;
+use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions};
+use drystone::world::{BodyDesc, BodyHandle, Collider, World};
+use drystone::{Settings, Simulation};
+use std::sync::Arc;
+use std::time::Instant;
+
+const BODIES: u32 = 10_000;
+const RUNS: usize = 15;
+
+fn body(i: u32) -> BodyDesc {
+    let place = Vec3::new((i % 100) as f32 * 3.0, 0.0, (i / 100) as f32 * 3.0);
+    BodyDesc::dynamic().at(place).gravity_scale(0.0).with(Collider::sphere(0.5))
+}
+
+/// Milliseconds of saying something and of the step after it.
+fn time(simulation: &mut Simulation, say: impl FnOnce(&mut World)) -> [f64; 2] {
+    let start = Instant::now();
+    say(simulation.world_mut());
+    let said = start.elapsed();
+    simulation.step(1.0 / 60.0).expect("a step");
+    [said, start.elapsed() - said].map(|t| t.as_secs_f64() * 1e3)
+}
+
+fn run(device: Device) {
+    let mut world = World::new();
+    let mut handles: Vec<BodyHandle> = (0..BODIES).map(|i| world.add(body(i)).expect("a body")).collect();
+    let mut simulation = Simulation::new(world, Settings::default(), device).expect("a world that fits");
+    println!("{}", simulation.device().name);
+    // In turns, so that whatever else the machine does meets all of them.
+    let mut times = [const { Vec::new() }; 3];
+    for _ in 0..RUNS {
+        times[0].push(time(&mut simulation, |_| {}));
+        times[1].push(time(&mut simulation, |world| {
+            for &h in &handles {
+                world.apply_impulse(h, Vec3::Y * 1e-3, Vec3::ZERO).expect("an impulse");
+            }
+        }));
+        times[2].push(time(&mut simulation, |world| {
+            for (h, i) in handles.iter_mut().zip(0..) {
+                world.remove(*h).expect("a body");
+                *h = world.add(body(i)).expect("a body");
+            }
+        }));
+    }
+    let median = |times: &mut Vec<[f64; 2]>, part: usize| {
+        times.sort_by(|a, b| a[part].total_cmp(&b[part]));
+        times[RUNS / 2][part]
+    };
+    let nothing = median(&mut times[0], 1);
+    for (name, times) in ["nothing", "impulses", "replaced"].into_iter().zip(&mut times) {
+        let (said, stepped) = (median(times, 0), median(times, 1));
+        let more = said + stepped - nothing;
+        println!("  {name:<10} {said:6.2} ms to say, {stepped:7.2} ms a step, {more:+.2} ms");
+    }
+}
+
+fn main() {
+    run(Device::Cpu { threads: None });
+    let Ok(loader) = Loader::system() else { return };
+    for name in ["llvmpipe", "SwiftShader"] {
+        let options = OwnDeviceOptions { name: Some(name.to_owned()), ..Default::default() };
+        if let Ok(device) = OwnDevice::new(&loader, &options) {
+            run(Device::Vulkan(Arc::new(device)));
+        }
+    }
+}

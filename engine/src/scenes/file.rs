@@ -1,0 +1,309 @@
+//! Scenes from JSON files.
+//!
+#![doc = include_str!("../../../examples/scenes/README.md")]
+
+use super::json::{
+    Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
+};
+use super::{Action, DT, Scene, SceneError};
+use crate::Settings;
+use crate::glam::{Quat, Vec3};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Shape, World, WorldError};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// Most bodies a file may have, copies included.
+pub const MOST_BODIES: usize = 1_000_000;
+/// Most bytes a file may have.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// Reads a scene from a file.
+pub fn read(path: impl AsRef<Path>) -> Result<Scene, SceneError> {
+    let path = path.as_ref();
+    let file = path.display().to_string();
+    let wrong = |problem: String| SceneError::File { file: file.clone(), problem };
+    let mut text = String::new();
+    // One more than allowed: a pipe or a device does not say how long it is.
+    let read = std::fs::File::open(path).and_then(|f| f.take(MOST_BYTES + 1).read_to_string(&mut text));
+    if read.map_err(|e| wrong(e.to_string()))? as u64 > MOST_BYTES {
+        return Err(wrong(format!("a scene has at most {MOST_BYTES} bytes")));
+    }
+    let name = path.file_stem().map_or_else(|| file.clone(), |n| n.to_string_lossy().into_owned());
+    parse(&text, &name).map_err(wrong)
+}
+
+/// Reads a scene from the text of a file. An error is what is wrong, with its place.
+pub fn parse(text: &str, name: &str) -> Result<Scene, String> {
+    let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    scene(&value, name).map_err(|problem| problem.to_string())
+}
+
+impl From<WorldError> for Problem {
+    fn from(error: WorldError) -> Self {
+        match error {
+            WorldError::Collider { index, error } => Self::from(*error).at(index).inside("colliders"),
+            WorldError::NotFinite { field, .. }
+            | WorldError::NotUnit { field, .. }
+            | WorldError::OutOfRange { field, .. } => {
+                // "sphere radius": the place says what has the radius.
+                let last = field.rsplit(' ').next().unwrap_or(field);
+                Self::new(&error.to_string()[field.len()..]).inside(last)
+            }
+            other => Self::new(format!(": {other}")),
+        }
+    }
+}
+
+fn vector(value: &Value) -> Checked<Vec3> {
+    array::<f32, 3>(value, single).map(Vec3::from)
+}
+
+fn rotation(value: &Value) -> Checked<Quat> {
+    if value.is_array() {
+        return array::<f32, 4>(value, single).map(Quat::from_array);
+    }
+    if !value.is_object() {
+        return Err(kind_of(value, "[x, y, z, w] or { axis, degrees }"));
+    }
+    let mut o = Object::new(value)?;
+    let axis = o.need("axis", vector)?;
+    let degrees = o.need("degrees", single)?;
+    o.finish()?;
+    let axis = axis.try_normalize().ok_or_else(|| Problem::new(" has no direction").inside("axis"))?;
+    Ok(Quat::from_axis_angle(axis, degrees.to_radians()))
+}
+
+fn collider(value: &Value) -> Checked<Collider> {
+    let mut o = Object::new(value)?;
+    // A shape is a word here, its own fields below, and a row in the table above. Hulls (`points`) have their place here.
+    let word = o.need("shape", |v| {
+        one_of(v, &[("sphere", "sphere"), ("box", "box"), ("capsule", "capsule"), ("half_space", "half_space")])
+    })?;
+    let shape = match word {
+        "sphere" => Shape::Sphere { radius: o.need("radius", single)? },
+        "box" => Shape::Box { half: o.need("half", vector)? },
+        "capsule" => {
+            let half_height = o.need("half_height", single)?;
+            Shape::Capsule { half_height, radius: o.need("radius", single)? }
+        }
+        _ => Shape::HalfSpace,
+    };
+    let mut c = Collider::from(shape);
+    c.position = o.get("position", vector)?.unwrap_or(c.position);
+    c.rotation = o.get("rotation", rotation)?.unwrap_or(c.rotation);
+    c.density = o.get("density", single)?.unwrap_or(c.density);
+    if let Some(mu) = o.get("friction", single)? {
+        (c.friction_static, c.friction_dynamic) = (mu, mu);
+    }
+    c.friction_static = o.get("friction_static", single)?.unwrap_or(c.friction_static);
+    c.friction_dynamic = o.get("friction_dynamic", single)?.unwrap_or(c.friction_dynamic);
+    c.groups = o.get("groups", integer)?.unwrap_or(c.groups);
+    c.mask = o.get("mask", integer)?.unwrap_or(c.mask);
+    o.finish()?;
+    Ok(c)
+}
+
+/// Count and distance along each axis.
+type Copies = ([u32; 3], Vec3);
+
+fn copies(value: &Value) -> Checked<Copies> {
+    let mut o = Object::new(value)?;
+    let count: [u32; 3] = o.need("count", |v| array(v, integer))?;
+    let step = o.need("step", vector)?;
+    o.finish()?;
+    let total = count.iter().try_fold(1usize, |n, c| n.checked_mul(*c as usize));
+    if !total.is_some_and(|n| (1..=MOST_BODIES).contains(&n)) {
+        let problem = format!(" is {count:?}; there must be 1 to {MOST_BODIES} copies");
+        return Err(Problem::new(problem).inside("count"));
+    }
+    Ok((count, step))
+}
+
+struct Body {
+    name: Option<String>,
+    desc: BodyDesc,
+    copies: Option<Copies>,
+}
+
+fn body(value: &Value) -> Checked<Body> {
+    let mut o = Object::new(value)?;
+    let kinds = [("dynamic", BodyKind::Dynamic), ("kinematic", BodyKind::Kinematic), ("static", BodyKind::Static)];
+    let name = o.get("name", text)?;
+    let desc = BodyDesc {
+        kind: o.get("kind", |v| one_of(v, &kinds))?.unwrap_or_default(),
+        position: o.get("position", vector)?.unwrap_or_default(),
+        rotation: o.get("rotation", rotation)?.unwrap_or_default(),
+        linear_velocity: o.get("linear_velocity", vector)?.unwrap_or_default(),
+        angular_velocity: o.get("angular_velocity", vector)?.unwrap_or_default(),
+        gravity_scale: o.get("gravity_scale", single)?,
+        mass: o.get("mass", single)?,
+        inertia: o.get("inertia", vector)?,
+        force: o.get("force", vector)?.unwrap_or_default(),
+        torque: o.get("torque", vector)?.unwrap_or_default(),
+        colliders: o.get("colliders", |v| each(v, collider))?.unwrap_or_default(),
+    };
+    let copies = o.get("copies", copies)?;
+    o.finish()?;
+    desc.check()?;
+    Ok(Body { name, desc, copies })
+}
+
+fn settings(value: &Value) -> Checked<Settings> {
+    let mut found = Settings::default();
+    for (name, value) in Object::new(value)?.fields() {
+        let number = value.as_bool().map_or_else(|| number(value), |on| Ok(f64::from(u8::from(on))));
+        if !found.set(name, number.map_err(|p| p.inside(name))?) {
+            return Err(Problem::new(": there is no such setting").inside(name));
+        }
+    }
+    found.check().map_err(|e| Problem::new(format!(" is {}; it must be {}", e.value, e.must)).inside(e.name))?;
+    Ok(found)
+}
+
+/// Bodies that `later` may name, and whether they are kinematic.
+struct Names(BTreeMap<String, BodyKind>);
+
+impl Names {
+    fn add(&mut self, name: &str, kind: BodyKind) -> Checked<()> {
+        match self.0.insert(name.to_owned(), kind) {
+            None => Ok(()),
+            Some(_) => Err(Problem::new(format!(" is `{name}`, which another body is called")).inside("name")),
+        }
+    }
+
+    fn known(&self, value: &Value) -> Checked<String> {
+        let name = text(value)?;
+        if self.0.contains_key(&name) {
+            return Ok(name);
+        }
+        Err(Problem::new(format!(" is `{name}`; there is no body of that name then")))
+    }
+}
+
+/// Words for what happens.
+const ACTIONS: [&str; 8] = ["add", "remove", "pose", "velocity", "impulse", "force", "target", "gravity"];
+
+fn later(value: &Value, names: &mut Names) -> Checked<(f32, Action)> {
+    let mut o = Object::new(value)?;
+    let at = o.need("at", |v| within(v, 0.0, true, 1e6))?;
+    let given: Vec<_> = ACTIONS.into_iter().filter(|a| o.fields().contains_key(*a)).collect();
+    let &[word] = given.as_slice() else {
+        o.allow(&ACTIONS);
+        o.finish()?;
+        return Err(Problem::new(format!(" needs one of: {}", ACTIONS.join(", "))));
+    };
+    let action = o.need(word, |v| action(word, v, names))?;
+    o.finish()?;
+    Ok((at, action))
+}
+
+fn action(word: &str, value: &Value, names: &mut Names) -> Checked<Action> {
+    match word {
+        "add" => {
+            let Body { name, desc, copies } = body(value)?;
+            if copies.is_some() {
+                return Err(Problem::new(" is not for bodies that come later").inside("copies"));
+            }
+            if let Some(name) = &name {
+                names.add(name, desc.kind)?;
+            }
+            return Ok(Action::Add { name, body: desc });
+        }
+        "remove" => {
+            let body = names.known(value)?;
+            names.0.remove(&body);
+            return Ok(Action::Remove { body });
+        }
+        "gravity" => return vector(value).map(|gravity| Action::Gravity { gravity }),
+        _ => {}
+    }
+    let mut o = Object::new(value)?;
+    let body = o.need("body", |v| names.known(v))?;
+    let action = match word {
+        "pose" | "target" => {
+            let position = o.need("position", vector)?;
+            let rotation = o.get("rotation", rotation)?.unwrap_or_default();
+            if (rotation.length() - 1.0).abs() >= 1e-3 {
+                return Err(Problem::new(" is not a unit quaternion").inside("rotation"));
+            }
+            if word == "pose" {
+                Action::Pose { body, position, rotation }
+            } else {
+                if names.0.get(&body) != Some(&BodyKind::Kinematic) {
+                    return Err(Problem::new(format!(" is `{body}`; a target is for kinematic bodies")).inside("body"));
+                }
+                let seconds = o.get("seconds", |v| within(v, 0.0, true, 1e6))?.unwrap_or(0.0);
+                Action::Target { body, position, rotation, seconds }
+            }
+        }
+        "velocity" => {
+            let linear = o.need("linear", vector)?;
+            Action::Velocity { body, linear, angular: o.get("angular", vector)?.unwrap_or_default() }
+        }
+        "impulse" => {
+            let linear = o.need("linear", vector)?;
+            let angular = o.get("angular", vector)?.unwrap_or_default();
+            Action::Impulse { body, linear, angular, point: o.get("point", vector)? }
+        }
+        _ => {
+            let force = o.need("force", vector)?;
+            Action::Force { body, force, torque: o.get("torque", vector)?.unwrap_or_default() }
+        }
+    };
+    o.finish()?;
+    Ok(action)
+}
+
+/// Adds a body and its copies to the world.
+fn add(world: &mut World, body: &Body) -> Checked<BodyHandle> {
+    let (count, step) = body.copies.unwrap_or(([1; 3], Vec3::ZERO));
+    let total = count.iter().map(|c| *c as usize).product::<usize>();
+    if world.len() + total > MOST_BODIES {
+        return Err(Problem::new(format!(": a scene has at most {MOST_BODIES} bodies")));
+    }
+    let mut first = None;
+    for (x, y, z) in (0..count[0]).flat_map(|x| (0..count[1]).flat_map(move |y| (0..count[2]).map(move |z| (x, y, z))))
+    {
+        let mut desc = body.desc.clone();
+        desc.position += step * Vec3::new(x as f32, y as f32, z as f32);
+        let handle = world.add(desc)?;
+        first.get_or_insert(handle);
+    }
+    first.ok_or_else(|| Problem::new(" has no copies"))
+}
+
+fn scene(value: &Value, name: &str) -> Checked<Scene> {
+    let mut o = Object::new(value)?;
+    let name = o.get("name", text)?.unwrap_or_else(|| name.to_owned());
+    let gravity = o.get("gravity", vector)?;
+    let seconds = o.get("seconds", |v| within(v, 0.0, false, 1e6))?.unwrap_or(10.0);
+    let dt = o.get("dt", |v| within(v, 0.0, false, 1.0))?.unwrap_or(DT);
+    let settings = o.get("settings", settings)?.unwrap_or_default();
+    let mut world = World::new();
+    if let Some(gravity) = gravity {
+        world.set_gravity(gravity)?;
+    }
+    let (mut handles, mut names) = (BTreeMap::new(), Names(BTreeMap::new()));
+    o.need("bodies", |v| {
+        each(v, |v| {
+            let body = body(v)?;
+            let handle = add(&mut world, &body)?;
+            if let Some(name) = &body.name {
+                names.add(name, body.desc.kind)?;
+                handles.insert(name.clone(), handle);
+            }
+            Ok(())
+        })
+    })?;
+    let later = o.get("later", |v| {
+        // Names are looked up in the order in which things happen.
+        let mut order: Vec<(usize, &Value)> = list(v)?.iter().enumerate().collect();
+        let at = |v: &Value| v.get("at").and_then(Value::as_f64).unwrap_or(0.0);
+        order.sort_by(|a, b| at(a.1).total_cmp(&at(b.1)));
+        order.into_iter().map(|(i, v)| later(v, &mut names).map_err(|p| p.at(i))).collect::<Checked<Vec<_>>>()
+    })?;
+    o.finish()?;
+    Ok(Scene { name, world, names: handles, later: later.unwrap_or_default(), settings, dt, seconds })
+}

@@ -1,0 +1,240 @@
+//! The world as the device has it: records of bodies and colliders, and the changes of a step as one batch.
+
+use crate::glam::{DVec3, Quat, Vec3};
+use crate::plan::step::Capacities;
+use crate::simulation::BodyState;
+use crate::world::{Edit, World};
+use drystone_kernels::edits::{Edit as Record, what};
+use drystone_kernels::math::{Pose, Rotation, Twist};
+use drystone_kernels::rigid::{Body, Collider, kind, shape};
+
+const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+
+/// Everything the device keeps of a body.
+pub(crate) struct BodyRecord {
+    pub body: Body,
+    pub pose: Pose,
+    pub velocity: Twist,
+    pub force: Twist,
+}
+
+impl BodyRecord {
+    /// Of the body in a slot; one that is not there is disabled.
+    pub fn new(world: &World, index: u32) -> Self {
+        let Some(entry) = world.slot(index) else {
+            let body = Body { mass: 0.0, inertia: Vec3::ZERO, gravity_scale: 0.0, kind: kind::DISABLED };
+            let pose = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
+            return Self { body, pose, velocity: STILL, force: STILL };
+        };
+        let (desc, mass) = (&entry.desc, &entry.mass);
+        let kind = desc.kind.code();
+        let velocity = Twist { linear: desc.linear_velocity, angular: desc.angular_velocity };
+        Self {
+            body: Body {
+                mass: mass.mass,
+                inertia: mass.inertia,
+                gravity_scale: desc.gravity_scale.unwrap_or(1.0),
+                kind,
+            },
+            pose: to_device(mass.centre, mass.axes, desc.position, desc.rotation),
+            velocity: if kind == kind::STATIC { STILL } else { velocity },
+            force: if kind == kind::DYNAMIC { Twist { linear: entry.force, angular: entry.torque } } else { STILL },
+        }
+    }
+
+    /// As the user sees it.
+    pub fn state(&self, world: &World, index: u32) -> BodyState {
+        from_device(world, index, &self.body, &self.pose, &self.velocity)
+    }
+}
+
+fn rotation_to_device(q: Quat) -> Rotation {
+    let q = q.normalize();
+    Rotation { v: Vec3::new(q.x, q.y, q.z), s: q.w }
+}
+
+/// From the user's body space to principal axes at the centre of mass.
+fn to_device(centre: Vec3, axes: Quat, position: Vec3, rotation: Quat) -> Pose {
+    Pose { position: position + rotation * centre, rotation: rotation_to_device(rotation * axes) }
+}
+
+/// And back.
+pub(crate) fn from_device(world: &World, index: u32, body: &Body, pose: &Pose, velocity: &Twist) -> BodyState {
+    let (centre, axes) = world.slot(index).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));
+    let r = pose.rotation;
+    let rotation = (Quat::from_xyzw(r.v.x, r.v.y, r.v.z, r.s) * axes.inverse()).normalize();
+    BodyState {
+        position: pose.position - rotation * centre,
+        rotation,
+        linear_velocity: velocity.linear,
+        angular_velocity: velocity.angular,
+        enabled: body.kind != kind::DISABLED,
+    }
+}
+
+/// The collider in a slot, if there is one.
+pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
+    let Some((body, entry, c)) = world.collider(slot) else {
+        return Collider { shape: shape::NONE, ..Default::default() };
+    };
+    let (centre, axes) = (entry.mass.centre, entry.mass.axes.inverse());
+    let (shape, half, radius) = c.parameters();
+    // Behind the box, which is the first.
+    let hull = world.hull_of(slot).map_or(0, |h| h + 1);
+    Collider {
+        body,
+        shape,
+        half,
+        radius,
+        hull,
+        pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
+        friction_static: c.friction_static,
+        friction_dynamic: c.friction_dynamic,
+        groups: c.groups,
+        mask: c.mask,
+    }
+}
+
+/// What changed since the last step.
+pub(crate) struct Batch {
+    /// For the stage `edits`.
+    pub records: Vec<Record>,
+    /// Colliders that stand next to each other, by their first slot.
+    pub colliders: Vec<(u32, Vec<Collider>)>,
+    /// What takes back, in the next step, what was for one step only.
+    pub after: Vec<(u32, Edit)>,
+}
+
+impl Batch {
+    /// For a step of `seconds` with so much room. What is beyond it has come and gone unseen.
+    pub fn new(world: &World, room: &Capacities, seconds: f32) -> Self {
+        let mut edits: Vec<(u32, Edit)> = world.edits().iter().filter(|e| e.0 < room.bodies).copied().collect();
+        // Stable: what was said to one body stays in its order.
+        edits.sort_by_key(|e| e.0);
+        let mut batch = Self { records: Vec::with_capacity(edits.len()), colliders: Vec::new(), after: Vec::new() };
+        for said in edits.chunk_by(|a, b| a.0 == b.0) {
+            let change = said.iter().fold(Change::default(), |change, (_, edit)| change.then(*edit));
+            change.write(world, said[0].0, seconds, &mut batch);
+        }
+        for slot in world.changed_colliders().into_iter().filter(|slot| *slot < room.colliders) {
+            let record = collider_record(world, slot);
+            match batch.colliders.last_mut() {
+                Some((first, run)) if *first + run.len() as u32 == slot => run.push(record),
+                _ => batch.colliders.push((slot, vec![record])),
+            }
+        }
+        batch
+    }
+}
+
+/// Pushes at points, added up: what they are together at the first point.
+#[derive(Clone, Copy)]
+struct Pushes {
+    linear: DVec3,
+    angular: DVec3,
+    point: Vec3,
+}
+
+impl Pushes {
+    fn with(pushes: Option<Self>, linear: Vec3, point: Vec3) -> Option<Self> {
+        let mut sum = pushes.unwrap_or(Self { linear: DVec3::ZERO, angular: DVec3::ZERO, point });
+        sum.linear += linear.as_dvec3();
+        sum.angular += (point.as_dvec3() - sum.point.as_dvec3()).cross(linear.as_dvec3());
+        Some(sum)
+    }
+}
+
+/// How a body is to move.
+#[derive(Clone, Copy)]
+enum Motion {
+    Velocity(Vec3, Vec3),
+    Target(Vec3, Quat),
+}
+
+/// All that was said to one body.
+#[derive(Clone, Copy, Default)]
+struct Change {
+    body: bool,
+    pose: Option<(Vec3, Quat)>,
+    motion: Option<Motion>,
+    impulse: Option<(DVec3, DVec3)>,
+    impulse_at: Option<Pushes>,
+    force: bool,
+    push: Option<(DVec3, DVec3)>,
+    push_at: Option<Pushes>,
+}
+
+fn sum(to: Option<(DVec3, DVec3)>, linear: Vec3, angular: Vec3) -> Option<(DVec3, DVec3)> {
+    let (l, a) = to.unwrap_or_default();
+    Some((l + linear.as_dvec3(), a + angular.as_dvec3()))
+}
+
+impl Change {
+    fn then(mut self, edit: Edit) -> Self {
+        match edit {
+            Edit::Body => self = Self { body: true, ..Self::default() },
+            Edit::Pose(position, rotation) => self.pose = Some((position, rotation)),
+            Edit::Velocity(linear, angular) => self = self.moved(Motion::Velocity(linear, angular)),
+            Edit::Target(position, rotation) => self = self.moved(Motion::Target(position, rotation)),
+            Edit::Impulse(linear, angular) => self.impulse = sum(self.impulse, linear, angular),
+            Edit::ImpulseAt(impulse, point) => self.impulse_at = Pushes::with(self.impulse_at, impulse, point),
+            Edit::Force => self.force = true,
+            Edit::Push(force, torque) => self.push = sum(self.push, force, torque),
+            Edit::PushAt(force, point) => self.push_at = Pushes::with(self.push_at, force, point),
+        }
+        self
+    }
+
+    /// A velocity makes up for all impulses before it.
+    fn moved(self, motion: Motion) -> Self {
+        Self { motion: Some(motion), impulse: None, impulse_at: None, ..self }
+    }
+
+    /// Writes the body's records, in the order of [`what`].
+    fn write(&self, world: &World, body: u32, seconds: f32, batch: &mut Batch) {
+        let mut put = |what, a, b, c| batch.records.push(Record { body, what, a, b, c });
+        let on_device = |position, rotation| {
+            let (centre, axes) =
+                world.slot(body).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));
+            to_device(centre, axes, position, rotation)
+        };
+        let record = BodyRecord::new(world, body);
+        let new = self.body && !world.is_sent(body);
+        if new {
+            let Body { mass, inertia, gravity_scale, kind } = record.body;
+            let code = what::BODY | kind << what::KIND_SHIFT;
+            put(code, Vec3::new(mass, gravity_scale, 0.0), inertia, Vec3::ZERO);
+        }
+        let pose = self.pose.map(|(p, r)| on_device(p, r)).or(new.then_some(record.pose));
+        if let Some(Pose { position, rotation }) = pose {
+            put(what::POSE, position, rotation.v, Vec3::X * rotation.s);
+        }
+        let described = new.then_some(Motion::Velocity(record.velocity.linear, record.velocity.angular));
+        match self.motion.or(described) {
+            Some(Motion::Velocity(linear, angular)) => put(what::VELOCITY, linear, angular, Vec3::ZERO),
+            Some(Motion::Target(p, r)) => {
+                let Pose { position, rotation } = on_device(p, r);
+                put(what::TARGET, position, rotation.v, Vec3::new(rotation.s, 1.0 / seconds, 0.0));
+                batch.after.push((body, Edit::Velocity(Vec3::ZERO, Vec3::ZERO)));
+            }
+            None => {}
+        }
+        if let Some((linear, angular)) = self.impulse {
+            put(what::IMPULSE, linear.as_vec3(), angular.as_vec3(), Vec3::ZERO);
+        }
+        if let Some(p) = self.impulse_at {
+            put(what::IMPULSE_AT, p.linear.as_vec3(), p.angular.as_vec3(), p.point);
+        }
+        if self.force || self.push.is_some() || self.push_at.is_some() || (new && record.force != STILL) {
+            let (push, turn) = self.push.unwrap_or_default();
+            let (force, torque) = (record.force.linear.as_dvec3() + push, record.force.angular.as_dvec3() + turn);
+            put(what::FORCE, force.as_vec3(), torque.as_vec3(), Vec3::ZERO);
+        }
+        if let Some(p) = self.push_at {
+            put(what::FORCE_AT, p.linear.as_vec3(), p.angular.as_vec3(), p.point);
+        }
+        if self.push.is_some() || self.push_at.is_some() {
+            batch.after.push((body, Edit::Force));
+        }
+    }
+}

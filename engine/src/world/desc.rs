@@ -1,0 +1,160 @@
+//! A body as it is described.
+
+use super::inertia::MassProperties;
+use super::{Collider, Shape, WorldError, finite1, finite3, positive, unit};
+use crate::glam::{Quat, Vec3};
+use drystone_kernels::rigid::kind;
+
+/// What may move a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BodyKind {
+    /// Forces.
+    #[default]
+    Dynamic,
+    /// Its velocity, and nothing else.
+    Kinematic,
+    /// Nothing.
+    Static,
+}
+
+/// A body to be added.
+#[derive(Clone, Debug, Default)]
+pub struct BodyDesc {
+    /// What may move it.
+    pub kind: BodyKind,
+    /// Of its origin.
+    pub position: Vec3,
+    /// From body space to world space.
+    pub rotation: Quat,
+    /// Of its centre of mass.
+    pub linear_velocity: Vec3,
+    /// In world space, radians a second.
+    pub angular_velocity: Vec3,
+    /// How strongly gravity acts on it, 1 by default.
+    pub gravity_scale: Option<f32>,
+    /// Its shapes.
+    pub colliders: Vec<Collider>,
+    /// Its mass, instead of what density and volume give. Inertia is scaled along.
+    pub mass: Option<f32>,
+    /// Its moments of inertia about the axes of body space through the centre of mass, instead of what the colliders give.
+    /// A body with a mass and an inertia needs no collider; its centre of mass is then its origin.
+    pub inertia: Option<Vec3>,
+    /// A force that acts on its centre of mass until it is changed, in world space, newtons.
+    pub force: Vec3,
+    /// A torque that acts on it until it is changed, in world space.
+    pub torque: Vec3,
+}
+
+impl BodyDesc {
+    /// A dynamic body.
+    pub fn dynamic() -> Self {
+        Self::default()
+    }
+
+    /// A static body.
+    pub fn fixed() -> Self {
+        Self { kind: BodyKind::Static, ..Self::default() }
+    }
+
+    /// A body that moves with its velocity.
+    pub fn kinematic() -> Self {
+        Self { kind: BodyKind::Kinematic, ..Self::default() }
+    }
+
+    /// At `position`.
+    pub fn at(mut self, position: Vec3) -> Self {
+        self.position = position;
+        self
+    }
+
+    /// Turned by `rotation`.
+    pub fn turned(mut self, rotation: Quat) -> Self {
+        self.rotation = rotation;
+        self
+    }
+
+    /// With a linear velocity.
+    pub fn moving(mut self, velocity: Vec3) -> Self {
+        self.linear_velocity = velocity;
+        self
+    }
+
+    /// With an angular velocity.
+    pub fn spinning(mut self, velocity: Vec3) -> Self {
+        self.angular_velocity = velocity;
+        self
+    }
+
+    /// With one more shape.
+    pub fn with(mut self, collider: impl Into<Collider>) -> Self {
+        self.colliders.push(collider.into());
+        self
+    }
+
+    /// With a mass of its own.
+    pub fn weighing(mut self, mass: f32) -> Self {
+        self.mass = Some(mass);
+        self
+    }
+
+    /// With moments of inertia of its own.
+    pub fn inertia(mut self, moments: Vec3) -> Self {
+        self.inertia = Some(moments);
+        self
+    }
+
+    /// Drawn by so many times the gravity.
+    pub fn gravity_scale(mut self, scale: f32) -> Self {
+        self.gravity_scale = Some(scale);
+        self
+    }
+
+    /// Under a force and a torque that act until they are changed.
+    pub fn pushed(mut self, force: Vec3, torque: Vec3) -> Self {
+        (self.force, self.torque) = (force, torque);
+        self
+    }
+
+    /// What a world would say to it: the first value that makes no sense.
+    pub fn check(&self) -> Result<(), WorldError> {
+        self.mass_properties().map(drop)
+    }
+
+    /// Checks everything, the mass last.
+    pub(super) fn mass_properties(&self) -> Result<MassProperties, WorldError> {
+        finite3("position", self.position)?;
+        unit("rotation", self.rotation)?;
+        finite3("linear_velocity", self.linear_velocity)?;
+        finite3("angular_velocity", self.angular_velocity)?;
+        finite1("gravity_scale", self.gravity_scale.unwrap_or(1.0))?;
+        finite3("force", self.force)?;
+        finite3("torque", self.torque)?;
+        if let Some(mass) = self.mass {
+            positive("mass", mass)?;
+        }
+        if let Some(inertia) = self.inertia {
+            positive("inertia.x", inertia.x)?;
+            positive("inertia.y", inertia.y)?;
+            positive("inertia.z", inertia.z)?;
+        }
+        for (index, collider) in self.colliders.iter().enumerate() {
+            let checked = collider.check().and_then(|()| match collider.shape {
+                Shape::HalfSpace if self.kind != BodyKind::Static => Err(WorldError::MovingHalfSpace),
+                _ => Ok(()),
+            });
+            checked.map_err(|error| WorldError::Collider { index, error: Box::new(error) })?;
+        }
+        MassProperties::new(self)
+    }
+}
+
+impl BodyKind {
+    /// As the kernels have it.
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::Dynamic => kind::DYNAMIC,
+            Self::Kinematic => kind::KINEMATIC,
+            Self::Static => kind::STATIC,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What can be wrong with what a user says.
+
+use super::BodyKind;
+
+/// What is wrong with something that was said to a world.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// A value is NaN or infinite.
+    #[error("{field} is not finite: {value}")]
+    NotFinite {
+        /// Which.
+        field: &'static str,
+        /// What it was.
+        value: String,
+    },
+    /// A value must be greater than zero, or not negative.
+    #[error("{field} is out of range: {value}; it must be {must}")]
+    OutOfRange {
+        /// Which.
+        field: &'static str,
+        /// What it was.
+        value: f32,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// A rotation that is no rotation.
+    #[error("{field} is not a unit quaternion: its length is {length}")]
+    NotUnit {
+        /// Which.
+        field: &'static str,
+        /// Its length.
+        length: f32,
+    },
+    /// A dynamic body needs a mass.
+    #[error("a dynamic body has no mass: give it a collider with volume and density, or a mass and an inertia")]
+    NoMass,
+    /// A half-space has no inside to weigh, and cannot fall.
+    #[error("a half-space can only belong to a static body")]
+    MovingHalfSpace,
+    /// A collider of a described body is wrong.
+    #[error("colliders[{index}]: {error}")]
+    Collider {
+        /// Which of the body's colliders.
+        index: usize,
+        /// What is wrong with it.
+        error: Box<WorldError>,
+    },
+    /// Too few points for a convex hull.
+    #[error("a convex hull needs at least 4 points, not {points}")]
+    HullPoints {
+        /// How many there are.
+        points: usize,
+    },
+    /// A convex hull without volume.
+    #[error("the points of a convex hull lie in a plane: {size} m long, {width} m thick")]
+    FlatHull {
+        /// How far they are from lying in a plane.
+        width: f32,
+        /// Longest side of the box around them.
+        size: f32,
+    },
+    /// A convex hull with too many vertices.
+    #[error("a convex hull has more than {limit} vertices")]
+    HullVertices {
+        /// How many it may have.
+        limit: usize,
+    },
+    /// Something was said to a body of another kind than it is for.
+    #[error("{what} is for {needs:?} bodies; body {index} is {is:?}")]
+    WrongKind {
+        /// What was said.
+        what: &'static str,
+        /// The body's slot.
+        index: u32,
+        /// What the body is.
+        is: BodyKind,
+        /// What it would have to be.
+        needs: BodyKind,
+    },
+    /// A handle of a body that was removed.
+    #[error("body {index} (generation {generation}) is no longer there")]
+    StaleBody {
+        /// Its slot.
+        index: u32,
+        /// Its generation.
+        generation: u32,
+    },
+    /// Too many bodies or colliders.
+    #[error("a world holds at most {limit} {what}")]
+    Full {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many there may be.
+        limit: u32,
+    },
+}

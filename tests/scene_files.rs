@@ -1,0 +1,239 @@
+//! Scenes from files: the examples do what they say, and every kind of mistake is named with its place.
+
+use drystone::backend::Device;
+use drystone::glam::Vec3;
+use drystone::scenes::{Scene, SceneError, Script, file};
+use drystone::world::{BodyKind, Shape};
+use drystone::{BodyState, Simulation};
+
+fn example(name: &str) -> Scene {
+    let path = format!("{}/examples/scenes/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    file::read(&path).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs a scene up to `seconds`, with what is told about the body `name` at the end.
+fn run(scene: &Scene, seconds: f64) -> (Simulation, impl Fn(&mut Simulation, &str) -> BodyState) {
+    let mut script = Script::new(scene);
+    let device = Device::Cpu { threads: Some(2) };
+    let mut simulation = Simulation::new(scene.world.clone(), scene.settings, device).unwrap();
+    for step in 0..(seconds / f64::from(scene.dt)).round() as u32 {
+        script.before_step(&mut simulation, f64::from(step) * f64::from(scene.dt), scene.dt).unwrap();
+        simulation.step(scene.dt).unwrap();
+    }
+    let names = scene.names.clone();
+    (simulation, move |s: &mut Simulation, name: &str| s.body(names[name]).unwrap())
+}
+
+#[test]
+fn the_wall_stands_until_it_is_hit() {
+    let scene = example("wall");
+    assert_eq!((scene.name.as_str(), scene.world.len(), scene.later.len()), ("wall", 81, 1));
+    let (mut before, _) = run(&scene, 1.0);
+    let fell = |s: &mut Simulation| s.bodies().unwrap().iter().filter(|b| b.1.position.z.abs() > 0.5).count();
+    assert_eq!(fell(&mut before), 0);
+    let (mut after, _) = run(&scene, 4.0);
+    assert_eq!(after.world().len(), 82, "the ball came");
+    assert!(fell(&mut after) > 10, "bricks were knocked out");
+}
+
+#[test]
+fn the_tour_does_what_it_says() {
+    let scene = example("tour");
+    assert_eq!((scene.settings.iterations, scene.dt, scene.seconds), (6, 0.01, 4.0));
+    assert_eq!(scene.world.len(), 9 + 24);
+    let dumbbell = scene.world.desc(scene.names["dumbbell"]).unwrap();
+    assert!(matches!(dumbbell.colliders[2].shape, Shape::Capsule { half_height: 0.5, radius: 0.1 }));
+    assert_eq!(scene.world.desc(scene.names["lift"]).unwrap().kind, BodyKind::Kinematic);
+    let floor = &scene.world.desc(scene.names["floor"]).unwrap().colliders[0];
+    assert_eq!((floor.friction_static, floor.friction_dynamic), (0.7, 0.5));
+
+    let (mut early, body) = run(&scene, 1.0);
+    // 120 N on 10 kg: 12 - 9.81 m/s^2 upwards; torque 2 about an inertia of 1.
+    let rocket = body(&mut early, "rocket");
+    assert!((rocket.linear_velocity.y - 2.19).abs() < 0.01, "{}", rocket.linear_velocity);
+    assert!((rocket.angular_velocity.y - 2.0).abs() < 0.01, "{}", rocket.angular_velocity);
+    let balloon = body(&mut early, "balloon");
+    assert!((balloon.linear_velocity.y - 0.981).abs() < 0.01, "{}", balloon.linear_velocity);
+    let lift = body(&mut early, "lift");
+    assert!((lift.position.y - 0.6).abs() < 0.02 && (lift.linear_velocity.y - 1.0).abs() < 0.01, "{}", lift.position);
+
+    let (mut middle, body) = run(&scene, 2.51);
+    assert!((body(&mut middle, "lift").position - Vec3::new(0.0, 2.1, 0.0)).length() < 1e-4, "it arrived");
+    assert!((body(&mut middle, "turntable").angular_velocity.y + 1.0).abs() < 1e-5, "it turns the other way");
+    let ghost = body(&mut middle, "ghost");
+    assert!((ghost.position.y - 5.0).abs() < 0.3, "put back, not {}", ghost.position);
+    let rocket = body(&mut middle, "rocket");
+    assert!((rocket.linear_velocity.x - 0.4).abs() < 1e-3, "4 Ns on 10 kg: {}", rocket.linear_velocity);
+    assert_eq!(middle.world().len(), 34, "the ball is there");
+
+    let (mut end, body) = run(&scene, 4.0);
+    assert_eq!(end.world().len(), 33, "the ball is gone");
+    assert_eq!(end.world().gravity(), Vec3::Y * -4.0);
+    let rider = body(&mut end, "rider");
+    assert!(rider.position.y > 2.5, "on top of the lift: {}", rider.position);
+    for (handle, state) in end.bodies().unwrap() {
+        assert!(state.enabled && state.position.is_finite(), "{handle:?}");
+    }
+}
+
+/// A file with one body that has one collider.
+fn with_collider(collider: &str) -> String {
+    format!(r#"{{"bodies": [{{"colliders": [{collider}]}}]}}"#)
+}
+
+fn with_body(body: &str) -> String {
+    format!(r#"{{"bodies": [{{"colliders": [{{"shape": "sphere", "radius": 1}}]}}, {{{body}}}]}}"#)
+}
+
+fn with_later(later: &str) -> String {
+    let bodies = r#"[{"name": "a", "colliders": [{"shape": "sphere", "radius": 1}]}]"#;
+    format!(r#"{{"bodies": {bodies}, "later": [{later}]}}"#)
+}
+
+#[test]
+fn mistakes_are_named_with_their_place() {
+    let ball = r#""colliders": [{"shape": "sphere", "radius": 1}]"#;
+    let cases: Vec<(String, &str)> = vec![
+        // Syntax: line and column.
+        ("{\n  \"bodies\": [,]\n}".into(), "line 2 column 14"),
+        ("".into(), "line 1 column 0"),
+        ("{\"bodies\": []} x".into(), "line 1 column 16"),
+        ("{\"bodies\": [], \"seconds\": NaN}".into(), "line 1 column"),
+        ("{\"bodies\": [], \"seconds\": 1e999}".into(), "number out of range at line 1"),
+        (format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)), "recursion limit"),
+        // The scene.
+        ("[]".into(), "the scene is a list; it must be an object"),
+        ("{}".into(), "bodies is missing"),
+        (r#"{"bodies": {}}"#.into(), "bodies is an object; it must be a list"),
+        (r#"{"bodies": [], "body": []}"#.into(), "body is not known here; known are: name, gravity,"),
+        (r#"{"bodies": [], "gravity": [0, 1]}"#.into(), "gravity has 2 values; it must have 3"),
+        (r#"{"bodies": [], "gravity": [0, "x", 0]}"#.into(), "gravity[1] is a string; it must be a number"),
+        (r#"{"bodies": [], "gravity": [0, 0, 1e39]}"#.into(), "gravity[2] is not finite in single precision: 1e39"),
+        (r#"{"bodies": [], "seconds": 0}"#.into(), "seconds is out of range: 0; it must be greater than 0"),
+        (r#"{"bodies": [], "seconds": 1e30}"#.into(), "seconds is out of range"),
+        (r#"{"bodies": [], "dt": -1}"#.into(), "dt is out of range: -1; it must be greater than 0, and at most 1"),
+        (r#"{"bodies": [], "settings": {"speed": 1}}"#.into(), "settings.speed: there is no such setting"),
+        (r#"{"bodies": [], "settings": {"alpha": 2}}"#.into(), "settings.alpha is 2; it must be 0 to 1"),
+        (r#"{"bodies": [], "settings": {"alpha": "x"}}"#.into(), "settings.alpha is a string; it must be a number"),
+        (r#"{"bodies": [], "settings": {"iterations": 1e18}}"#.into(), "settings.iterations is 4294967295"),
+        // Bodies.
+        (
+            with_body(&format!("\"kind\": \"liquid\", {ball}")),
+            "bodies[1].kind is `liquid`; it must be one of: dynamic, kin",
+        ),
+        (with_body(""), "bodies[1]: a dynamic body has no mass"),
+        (with_body(&format!("\"mass\": -1, {ball}")), "bodies[1].mass is out of range: -1; it must be greater than 0"),
+        (with_body(&format!("\"mass\": 1e30, {ball}")), "bodies[1].mass is out of range: 1000"),
+        (with_body(&format!("\"inertia\": [1, 0, 1], {ball}")), "bodies[1].inertia.y is out of range: 0; it must be"),
+        (with_body(&format!("\"rotation\": [0, 0, 0, 2], {ball}")), "bodies[1].rotation is not a unit quaternion"),
+        (with_body(&format!("\"rotation\": 3, {ball}")), "bodies[1].rotation is a number; it must be [x, y, z, w] or"),
+        (
+            with_body(&format!("\"rotation\": {{\"axis\": [0, 0, 0], \"degrees\": 1}}, {ball}")),
+            "bodies[1].rotation.axis has no direction",
+        ),
+        (with_body(&format!("\"velocity\": [0, 0, 0], {ball}")), "bodies[1].velocity is not known here"),
+        (
+            with_body(&format!(
+                "\"copies\": {{\"count\": [4000000000, 4000000000, 4000000000], \"step\": [1, 1, 1]}}, {ball}"
+            )),
+            "bodies[1].copies.count is [4000000000, 4000000000, 4000000000]; there must be 1 to 1000000 copies",
+        ),
+        (
+            with_body(&format!("\"copies\": {{\"count\": [1000000, 1, 1], \"step\": [1, 1, 1]}}, {ball}")),
+            "bodies[1]: a scene has at most 1000000 bodies",
+        ),
+        (
+            with_body(&format!("\"copies\": {{\"count\": [2.5, 1, 1], \"step\": [1, 1, 1]}}, {ball}")),
+            "bodies[1].copies.count[0] is 2.5; it must be a whole number",
+        ),
+        (
+            format!(r#"{{"bodies": [{{"name": "a", {ball}}}, {{"name": "a", {ball}}}]}}"#),
+            "bodies[1].name is `a`, which another body is called",
+        ),
+        // Colliders.
+        (
+            with_collider(r#"{"shape": "sphere", "radius": -1}"#),
+            "bodies[0].colliders[0].radius is out of range: -1; it must be between 1e-5 and 1e5 m",
+        ),
+        (with_collider(r#"{"shape": "sphere", "position": [0, 0, 0]}"#), "bodies[0].colliders[0].radius is missing"),
+        (
+            with_collider(r#"{"shape": "teapot"}"#),
+            "bodies[0].colliders[0].shape is `teapot`; it must be one of: sphere, box",
+        ),
+        (
+            with_collider(r#"{"shape": "sphere", "radius": 1, "half": 1}"#),
+            "bodies[0].colliders[0].half is not known here",
+        ),
+        (with_collider(r#"{"shape": "box", "half": [1, 0, 1]}"#), "bodies[0].colliders[0].half.y is out of range: 0"),
+        (
+            with_collider(r#"{"shape": "half_space"}"#),
+            "bodies[0].colliders[0]: a half-space can only belong to a static body",
+        ),
+        (
+            with_collider(r#"{"shape": "sphere", "radius": 1, "friction": -0.1}"#),
+            "bodies[0].colliders[0].friction_static is out of range: -0.1",
+        ),
+        (
+            with_collider(r#"{"shape": "sphere", "radius": 1, "groups": -1}"#),
+            "bodies[0].colliders[0].groups is -1; it must be a whole number from 0 to 4294967295",
+        ),
+        // Later.
+        (with_later(r#"{"at": 1}"#), "later[0] needs one of: add, remove"),
+        (with_later(r#"{"at": -1, "remove": "a"}"#), "later[0].at is out of range: -1; it must be 0 or more"),
+        (with_later(r#"{"at": 1, "remove": "b"}"#), "later[0].remove is `b`; there is no body of that name then"),
+        (with_later(r#"{"at": 1, "remove": "a", "gravity": [0, 0, 0]}"#), "later[0] needs one of"),
+        (with_later(r#"{"at": 1, "explode": "a"}"#), "later[0].explode is not known here"),
+        (
+            with_later(r#"{"at": 2, "impulse": {"body": "a", "linear": [0, 0, 1]}}, {"at": 1, "remove": "a"}"#),
+            "later[0].impulse.body is `a`; there is no body of that name then",
+        ),
+        (
+            with_later(r#"{"at": 1, "target": {"body": "a", "position": [0, 0, 0]}}"#),
+            "later[0].target.body is `a`; a target is for kinematic bodies",
+        ),
+        (
+            with_later(r#"{"at": 1, "add": {"colliders": [{"shape": "sphere", "radius": 0}]}}"#),
+            "later[0].add.colliders[0].radius is out of range: 0",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = file::parse(&text, "x").err().unwrap_or_else(|| panic!("`{expected}` of {text}"));
+        assert!(
+            error.starts_with(expected)
+                || (expected.contains("line") || expected.contains("limit")) && error.contains(expected),
+            "`{expected}`, not: {error}"
+        );
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    for (path, word) in [("/nonexistent/scene.json", "No such file"), ("/", "directory")] {
+        let error = file::read(path).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, SceneError::File { .. }) && text.starts_with(path) && text.contains(word), "{text}");
+    }
+    let path = std::env::temp_dir().join(format!("drystone-{}.json", std::process::id()));
+    std::fs::write(&path, [b'"', 0xff, b'"']).unwrap();
+    let error = file::read(&path).unwrap_err().to_string();
+    std::fs::remove_file(&path).unwrap();
+    assert!(error.contains("UTF-8"), "{error}");
+}
+
+#[test]
+fn every_cut_of_an_example_is_an_error_and_no_panic() {
+    let text = std::fs::read_to_string(format!("{}/examples/scenes/tour.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let text = text.trim_end();
+    for end in 0..text.len() {
+        assert!(file::parse(&text[..end], "cut").is_err(), "cut at {end}");
+    }
+    // A number, word or bracket that is something else: an error or a scene, but no panic.
+    let mut scenes = 0;
+    for (at, c) in text.char_indices().filter(|(_, c)| c.is_ascii_digit()) {
+        for other in ["-1", "1e300", "null", "\"x\"", "4294967296", "[]"] {
+            let changed = format!("{}{other}{}", &text[..at], &text[at + c.len_utf8()..]);
+            scenes += u32::from(file::parse(&changed, "changed").is_ok());
+        }
+    }
+    assert!(scenes > 0, "some changes are harmless");
+}
