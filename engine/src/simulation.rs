@@ -10,6 +10,7 @@ use bytemuck::Pod;
 use drystone_kernels::gate::counter;
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::rigid::{Body, Collider, NONE, Params, kind, option, shape};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position, rotation and velocities of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,11 +51,17 @@ pub struct Simulation {
     runner: Box<dyn Runner>,
     params: Option<Params>,
     steps: u64,
+    generation: u64,
 }
 
 /// Room beyond what is needed, so that a list does not grow every step.
 fn with_reserve(needed: u32) -> u32 {
     needed.saturating_add(needed / 32).saturating_add(64)
+}
+
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Simulation {
@@ -85,7 +92,8 @@ impl Simulation {
         let plan = StepPlan::new(capacities, options(&settings))?;
         let runner = device.runner(plan.recording.clone())?;
         world.take_edits();
-        let mut simulation = Self { world, settings, device, plan, runner, params: None, steps: 0 };
+        let mut simulation =
+            Self { world, settings, device, plan, runner, params: None, steps: 0, generation: next_generation() };
         simulation.upload_all()?;
         Ok(simulation)
     }
@@ -110,9 +118,11 @@ impl Simulation {
         self.runner.device()
     }
 
-    /// Memory by buffer.
+    /// Memory by buffer of the step. What was attached to the runner is not counted.
     pub fn memory(&self) -> Vec<MemoryUse> {
-        self.runner.memory()
+        let mut memory = self.runner.memory();
+        memory.truncate(self.plan.recording.buffers().len());
+        memory
     }
 
     /// The plan of a step, to be printed or looked at.
@@ -123,6 +133,12 @@ impl Simulation {
     /// Steps made, sub-steps included.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Changes when buffers have grown: what was attached to [`Simulation::runner`] before is gone then. No two
+    /// simulations of a process have the same.
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Moves the world on by `dt` seconds. 0 does nothing.
@@ -209,6 +225,7 @@ impl Simulation {
         let grown = self.plan.capacities.bodies..capacities.bodies;
         let new_colliders = self.plan.capacities.colliders..capacities.colliders;
         (self.plan, self.runner) = (plan, runner);
+        self.generation = next_generation();
         for index in grown {
             self.upload_body(index)?;
         }

@@ -1,5 +1,6 @@
 //! The papers' scenes, written once for the command, tests, benches and examples.
 
+mod cameras;
 mod piles;
 mod sliding;
 
@@ -7,6 +8,7 @@ pub use piles::{dominoes, drop, pile, pyramid, stack};
 pub use sliding::{friction, rolling, spinner};
 
 use crate::glam::Vec3;
+use crate::render::Camera;
 use crate::world::{BodyDesc, Collider, World, WorldError};
 use std::collections::BTreeMap;
 
@@ -21,6 +23,8 @@ pub struct Scene {
     pub later: Vec<(f32, BodyDesc)>,
     /// Seconds worth watching.
     pub seconds: f32,
+    /// Where to watch it from.
+    pub camera: Camera,
 }
 
 /// Why there is no such scene.
@@ -126,7 +130,8 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };
     p.finish()?;
-    Ok(Scene { name: scene, world, later, seconds })
+    let camera = cameras::camera(scene, &world);
+    Ok(Scene { name: scene, world, later, seconds, camera })
 }
 
 /// A world with a floor at y = 0.

@@ -1,7 +1,9 @@
 //! The `drystone` command.
 
 mod info;
+mod outputs;
 mod passes;
+mod pictures;
 mod run;
 mod table;
 

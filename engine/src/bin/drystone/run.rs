@@ -1,6 +1,6 @@
 //! `drystone run`: a scene, a progress bar, the table of passes, a report.
 
-use super::table;
+use super::{outputs, table};
 use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
 use drystone::backend::Device;
@@ -55,6 +55,8 @@ pub struct Options {
     /// Put the final state of every body into the report.
     #[arg(long)]
     state: bool,
+    #[command(flatten)]
+    outputs: outputs::Options,
 }
 
 /// What is watched while the scene runs.
@@ -101,6 +103,8 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(u64::from(steps)) };
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} steps {msg}")?);
 
+    let mut outputs = outputs::Outputs::new(&options.outputs, &scene, steps, options.dt, &bar)?;
+    outputs.start(&mut simulation)?;
     let mut later = scene.later.clone();
     for step in 0..steps {
         let now = step as f32 * options.dt;
@@ -110,6 +114,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         }
         let clock = Instant::now();
         let report = simulation.step(options.dt).with_context(|| format!("step {step}"))?;
+        outputs.step(step, clock.elapsed(), &report, &mut simulation)?;
         watched.step(clock.elapsed(), report);
         // Looking at the state costs a read-back: ten times a second is enough.
         if step % 6 == 5 || step + 1 == steps {
@@ -121,6 +126,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         }
         bar.inc(1);
     }
+    outputs.finish(&mut simulation)?;
     bar.finish_and_clear();
 
     let end = Metrics::of(&mut simulation)?;
