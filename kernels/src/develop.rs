@@ -29,7 +29,7 @@ fn tone(light: f32) -> u32 {
     let v = fmin(v * (2.51 * v + 0.03) / (v * (2.43 * v + 0.59) + 0.14), 1.0);
     // sRGB's exponent from roots, to half a step of a byte.
     let (a, b) = (sqrt(v), sqrt(sqrt(v)));
-    let encoded = 0.662_002_7 * a + 0.684_122_06 * b - 0.323_583_6 * sqrt(b) - 0.022_541_147 * v;
+    let encoded = 0.662_002_7 * a + 0.684_122 * b - 0.323_583_6 * sqrt(b) - 0.022_541_147 * v;
     (fmin(fmax(encoded, 0.0), 1.0) * 255.0 + 0.5) as u32
 }
 

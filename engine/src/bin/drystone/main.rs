@@ -1,11 +1,15 @@
 //! The `drystone` command.
 
+mod film;
+mod html;
 mod info;
 mod outputs;
 mod passes;
 mod pictures;
+mod plot;
 mod run;
 mod table;
+mod trace;
 
 use clap::{Parser, Subcommand};
 

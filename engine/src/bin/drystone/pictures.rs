@@ -1,5 +1,6 @@
 //! Pictures of a run: the last state, a file a frame, or a film.
 
+use super::film::Film;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use drystone::Simulation;
@@ -33,6 +34,9 @@ pub struct Options {
     /// Write a picture of every few steps into a folder.
     #[arg(long, value_name = "FOLDER", help_heading = "Pictures")]
     frames: Option<PathBuf>,
+    /// Write a film: .gif, or .apng for all colours.
+    #[arg(long, value_name = "FILE", help_heading = "Pictures")]
+    video: Option<PathBuf>,
     /// Steps from one frame to the next.
     #[arg(long, value_name = "STEPS", default_value_t = 2, help_heading = "Pictures")]
     every: u32,
@@ -94,11 +98,13 @@ pub struct Pictures<'a> {
     renderer: Renderer,
     picture: Picture,
     bar: ProgressBar,
+    frames: u32,
     still: Option<BufWriter<File>>,
+    film: Option<Film>,
 }
 
 impl<'a> Pictures<'a> {
-    pub fn new(options: &'a Options, scene: &Scene, _steps: u32, _dt: f32, bar: &ProgressBar) -> anyhow::Result<Self> {
+    pub fn new(options: &'a Options, scene: &Scene, steps: u32, dt: f32, bar: &ProgressBar) -> anyhow::Result<Self> {
         let [width, height] = options.size;
         let quality = RenderOptions { width, height, samples: options.samples, occlusion_rays: options.ao };
         let renderer = Renderer::new(quality)?;
@@ -120,9 +126,22 @@ impl<'a> Pictures<'a> {
         if let Some(folder) = &options.frames {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
         }
-        let still = options.png.as_deref().map(create).transpose()?;
-        let picture = Picture::from(camera).showing(show);
-        Ok(Self { options, renderer, picture, bar: bar.clone(), still })
+        let frames = steps / options.every + 1;
+        let film = options.video.as_ref().map(|path| Film::new(path, options.size, frames, dt * options.every as f32));
+        Ok(Self {
+            options,
+            renderer,
+            picture: Picture::from(camera).showing(show),
+            bar: bar.clone(),
+            frames,
+            still: options.png.as_deref().map(create).transpose()?,
+            film: film.transpose()?,
+        })
+    }
+
+    /// What is taken.
+    pub fn picture(&self) -> Picture {
+        self.picture
     }
 
     fn take(&mut self, simulation: &mut Simulation) -> anyhow::Result<Image> {
@@ -144,17 +163,29 @@ impl<'a> Pictures<'a> {
     }
 
     fn frame(&mut self, number: u32, simulation: &mut Simulation) -> anyhow::Result<()> {
-        let Some(folder) = &self.options.frames else { return Ok(()) };
-        let path = folder.join(format!("{number:05}.png"));
+        if self.options.frames.is_none() && self.film.is_none() {
+            return Ok(());
+        }
         let image = self.take(simulation)?;
-        self.bar.set_message(format!("frame {number}"));
-        encode(&image, create(&path)?).with_context(|| format!("cannot write {}", path.display()))
+        self.bar.set_message(format!("frame {number} of {}", self.frames - 1));
+        if let Some(folder) = &self.options.frames {
+            let path = folder.join(format!("{number:05}.png"));
+            encode(&image, create(&path)?).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        if let Some(film) = &mut self.film {
+            film.add(&image)?;
+        }
+        Ok(())
     }
 
     pub fn finish(mut self, simulation: &mut Simulation) -> anyhow::Result<()> {
         if let Some(target) = self.still.take() {
             let image = self.take(simulation)?;
             encode(&image, target).context("cannot write the picture")?;
+        }
+        if let Some(film) = self.film {
+            self.bar.set_message("writing the film");
+            film.finish()?;
         }
         Ok(())
     }
