@@ -80,14 +80,14 @@ fn rays(random: &mut Random) -> Vec<Ray> {
 }
 
 /// A collider in world space.
-struct Target {
+struct Target<'a> {
     body: BodyHandle,
-    shape: Shape,
+    shape: &'a Shape,
     centre: DVec3,
     rotation: DQuat,
 }
 
-fn targets(world: &World) -> Vec<Target> {
+fn targets(world: &World) -> Vec<Target<'_>> {
     let mut list = Vec::new();
     for body in world.handles() {
         let desc = world.desc(body).unwrap();
@@ -95,7 +95,7 @@ fn targets(world: &World) -> Vec<Target> {
             let rotation = desc.rotation.as_dquat();
             let centre = desc.position.as_dvec3() + rotation * c.position.as_dvec3();
             let rotation = (rotation * c.rotation.as_dquat()).normalize();
-            list.push(Target { body, shape: c.shape.clone(), centre, rotation });
+            list.push(Target { body, shape: &c.shape, centre, rotation });
         }
     }
     list
@@ -155,13 +155,13 @@ fn distance(shape: &Shape, o: DVec3, d: DVec3, thicker: f64) -> Option<f64> {
 
 /// The first thing a ray meets. Where several are equally near, as when it starts inside of them, the one of the lowest
 /// index; `others` says how near the next body is.
-fn search(targets: &[Target], ray: &Ray, thicker: f64) -> Option<Found> {
+fn search(targets: &[Target<'_>], ray: &Ray, thicker: f64) -> Option<Found> {
     let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3().normalize());
     let mut met: Vec<_> = targets
         .iter()
         .filter_map(|t| {
             let back = t.rotation.inverse();
-            let way = distance(&t.shape, back * (o - t.centre), back * d, thicker)?;
+            let way = distance(t.shape, back * (o - t.centre), back * d, thicker)?;
             (way <= f64::from(ray.reach)).then_some((way, t.body))
         })
         .collect();

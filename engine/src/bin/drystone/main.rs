@@ -26,7 +26,7 @@ enum Command {
     /// Lists Vulkan devices: driver, version, subgroup size, limits that matter, and what is missing if unusable.
     Info,
     /// Runs a scene and shows the time of every pass (without any command: the pile, until it is hit and falls).
-    Run(run::Options),
+    Run(Box<run::Options>),
     /// Runs the broad phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
 }

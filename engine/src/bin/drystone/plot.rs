@@ -69,7 +69,8 @@ impl Frame {
         };
         let x = range(&mut points.clone().map(|p| p.0));
         let (mut low, mut high) = range(&mut points.map(|p| p.1));
-        if !(low <= high) {
+        if low > high {
+            // No points at all.
             (low, high) = (0.0, 1.0);
         }
         if low > 0.0 && low < 0.7 * high {
