@@ -43,9 +43,9 @@ fn subjects() -> Vec<(Scene, u32, Show)> {
         scenes::build(name, &parameters).unwrap()
     };
     vec![
-        (scene("pile", &[("bodies", 200.0), ("levels", 10.0)]), 10, Show::Body),
-        (scene("drop", &[("bodies", 60.0)]), 15, Show::Speed),
-        (scene("stack", &[("bodies", 4.0)]), 20, Show::Force),
+        (scene("pile", &[("bodies", 200.0), ("levels", 10.0)]), 10, Show::Force),
+        (scene("drop", &[("bodies", 60.0)]), 15, Show::Body),
+        (scene("stack", &[("bodies", 4.0)]), 20, Show::Class),
     ]
 }
 
@@ -119,7 +119,7 @@ fn pictures_are_those_that_were_looked_at() {
         mean >= 0.5 || clearly >= 0.01
     };
     assert!(!seen(scene, *show));
-    assert!(seen(scene, Show::Class));
+    assert!(seen(scene, Show::Body));
     let mut other = scene.clone();
     let last = other.world.handles().last().unwrap();
     other.world.remove(last).unwrap();
@@ -266,7 +266,9 @@ fn only_recordings_that_share_buffers_are_attached() {
     });
 }
 
-/// As a renderer would: step and picture in one command buffer, on its own queue, nothing in between.
+/// As a renderer would: step, copy and picture in one command buffer, on its own queue, with nothing in between. The copy
+/// is there because its own barriers know only of transfers: without one between the parts, validation sees it race with
+/// the step's shaders.
 #[test]
 fn step_and_picture_in_one_command_buffer() {
     on_device("llvmpipe", |backend| {
@@ -283,6 +285,11 @@ fn step_and_picture_in_one_command_buffer() {
             let mut program = Program::new(host, memory, step.recording.clone(), ProgramOptions::default()).unwrap();
             let plan = RenderPlan::new(program.recording(), &step, "debug view", options).unwrap();
             let part = program.attach(&plan.recording).unwrap();
+            let mut copy = Recording::sharing(program.recording(), "copy");
+            let room = u64::from(step.capacities.bodies);
+            let copied = copy.buffer("copied", room).unwrap();
+            copy.copy((step.buffers.poses, 0), (copied, 0), room).unwrap();
+            let copy = program.attach(&copy).unwrap();
             let mut queue = Queue::new(host, device.queue()).unwrap();
             for _ in 0..2 {
                 let value = queue
@@ -293,10 +300,9 @@ fn step_and_picture_in_one_command_buffer() {
                             host.device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, 0);
                         }
                         everything_before(&host.device, commands);
-                        program.record(commands, None);
-                        assert!(program.record_part(part, commands, None).is_some());
-                        program.record(commands, None);
-                        assert!(program.record_part(part, commands, None).is_some());
+                        for part in [Part::FIRST, copy, part, Part::FIRST, part, copy] {
+                            assert!(program.record_part(part, commands, None).is_some());
+                        }
                         everything_before(&host.device, commands);
                     })
                     .unwrap();
