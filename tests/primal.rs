@@ -17,8 +17,15 @@ use drystone_kernels::system::System;
 /// by up to 0.1 m in the step.
 const NEAR: f32 = 2e-5;
 
-const OPTIONS: StepOptions =
-    StepOptions { iterations: 4, colours: 3, colour_rounds: 8, lanes: 1, large_colour: 0, strict: true, stabilise: true };
+const OPTIONS: StepOptions = StepOptions {
+    iterations: 4,
+    colours: 3,
+    colour_rounds: 8,
+    lanes: 1,
+    large_colour: 0,
+    strict: true,
+    stabilise: true,
+};
 
 /// A warm state, and the plan it belongs to.
 struct Warm {

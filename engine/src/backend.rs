@@ -91,11 +91,20 @@ impl<'a> Write<'a> {
     }
 }
 
+/// A recording of a runner: the one it was made with, or one that was attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Part(pub(crate) u32);
+
+impl Part {
+    /// The recording that the runner was made with.
+    pub const FIRST: Self = Self(0);
+}
+
 /// A recording with its buffers, ready to run.
 pub trait Runner {
     /// What runs the kernels.
     fn device(&self) -> &DeviceInfo;
-    /// The recording.
+    /// The recording it was made with, and the buffers of all that were attached.
     fn recording(&self) -> &Recording;
     /// Overwrites part of a buffer. Waits for the device.
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()>;
@@ -105,8 +114,15 @@ pub trait Runner {
     }
     /// Reads part of a buffer. Waits for the device.
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()>;
+    /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from [`Runner::recording`].
+    /// Its own buffers are made too, and stay as long as the runner.
+    fn attach(&mut self, recording: Recording) -> Result<Part>;
+    /// Runs an attached recording once and waits for it.
+    fn run_part(&mut self, part: Part) -> Result<RunTimes>;
     /// Runs the recording once and waits for it.
-    fn run(&mut self) -> Result<RunTimes>;
+    fn run(&mut self) -> Result<RunTimes> {
+        self.run_part(Part::FIRST)
+    }
     /// Memory by buffer.
     fn memory(&self) -> Vec<MemoryUse>;
 }
@@ -189,6 +205,10 @@ impl<R: Runner + ?Sized> RunnerExt for R {}
 
 pub(crate) fn unknown(recording: &Recording, buffer: BufferId) -> Error {
     Error::UnknownBuffer { recording: recording.name().to_owned(), buffer: buffer.0 }
+}
+
+pub(crate) fn no_part(recording: &Recording, part: Part) -> Error {
+    Error::UnknownPart { recording: recording.name().to_owned(), part: part.0 }
 }
 
 /// Checks that `size` bytes at `offset` lie inside a buffer.

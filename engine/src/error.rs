@@ -24,6 +24,14 @@ pub enum Error {
         /// The handle.
         buffer: u32,
     },
+    /// A part that was never attached.
+    #[error("the runner of `{recording}` has no part {part}: it was attached to another one")]
+    UnknownPart {
+        /// The runner's recording.
+        recording: String,
+        /// The part.
+        part: u32,
+    },
     /// More bytes than a buffer holds.
     #[error("{size} bytes at offset {offset} do not fit into buffer `{buffer}` of {capacity} bytes")]
     OutOfBounds {
@@ -63,6 +71,9 @@ pub enum Error {
     /// There is no such scene.
     #[error(transparent)]
     Scene(#[from] crate::scenes::SceneError),
+    /// A picture that cannot be made.
+    #[error(transparent)]
+    Render(#[from] crate::render::RenderError),
     /// A setting is out of its range.
     #[error(transparent)]
     Settings(#[from] crate::SettingsError),

@@ -31,6 +31,7 @@ mod error;
 pub mod kernels;
 pub mod metrics;
 pub mod plan;
+pub mod render;
 pub mod scenes;
 mod settings;
 mod simulation;

@@ -10,6 +10,7 @@ use crate::{Error, Result, Settings, SolveForm};
 use bytemuck::Pod;
 use drystone_kernels::gate::counter;
 use drystone_kernels::rigid::{self, NONE, Params, kind, option};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position, rotation and velocities of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,6 +90,7 @@ pub struct Simulation {
     quarantined: Vec<BodyHandle>,
     fell_back: bool,
     memory_limit: Option<u64>,
+    generation: u64,
 }
 
 /// Part of a sticking point's drift that is left alone in a step with post-stabilisation.
@@ -97,6 +99,11 @@ const STICKING: f32 = 0.99;
 /// Room beyond what is needed, so that a list does not grow every step.
 fn with_reserve(needed: u32) -> u32 {
     needed.saturating_add(needed / 32).saturating_add(64)
+}
+
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Simulation {
@@ -143,6 +150,7 @@ impl Simulation {
             quarantined: Vec::new(),
             fell_back: false,
             memory_limit: None,
+            generation: next_generation(),
         };
         simulation.upload(0, 0)?;
         Ok(simulation)
@@ -168,9 +176,11 @@ impl Simulation {
         self.runner.device()
     }
 
-    /// Memory by buffer.
+    /// Memory by buffer of the step. What was attached to the runner is not counted.
     pub fn memory(&self) -> Vec<MemoryUse> {
-        self.runner.memory()
+        let mut memory = self.runner.memory();
+        memory.truncate(self.plan.recording.buffers().len());
+        memory
     }
 
     /// Lets buffers grow to so many bytes together and no further. A step that needs more gives [`Error::MemoryLimit`] and is not
@@ -187,6 +197,12 @@ impl Simulation {
     /// Steps made, sub-steps included.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Changes when buffers have grown: what was attached to [`Simulation::runner`] before is gone then. No two
+    /// simulations of a process have the same.
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Moves the world on by `dt` seconds. 0 does nothing.
@@ -301,12 +317,14 @@ impl Simulation {
         carry(old, from.cached_points, &mut *runner, to.cached_points)?;
         let before = std::mem::replace(&mut self.plan, plan).capacities;
         self.runner = runner;
+        self.generation = next_generation();
         for (list, from, to) in [
             ("bodies", before.bodies, capacities.bodies),
             ("colliders", before.colliders, capacities.colliders),
             ("pairs", before.pairs, capacities.pairs),
             ("manifolds", before.manifolds, capacities.manifolds),
             ("edits", before.edits, capacities.edits),
+            ("hulls", before.hulls, capacities.hulls),
         ] {
             if to > from {
                 self.note(report, EventKind::Grown { list, from, to });

@@ -17,6 +17,8 @@ pub mod layout;
 #[cfg(not(target_arch = "spirv"))]
 pub mod manifest;
 pub mod math;
+pub mod picture;
+pub mod rays;
 pub mod rigid;
 pub mod solve;
 pub mod system;
@@ -68,4 +70,11 @@ stages! {
     dual
     velocity
     store
+    body_values
+    eye_rays
+    cast
+    sunlight
+    occlusion
+    shade
+    develop
 }

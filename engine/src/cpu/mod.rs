@@ -7,7 +7,7 @@
 
 mod memory;
 
-use crate::backend::{DeviceInfo, MemoryUse, PassTime, RunTimes, Runner, check_bounds};
+use crate::backend::{DeviceInfo, MemoryUse, Part, PassTime, RunTimes, Runner, check_bounds, no_part};
 use crate::plan::{BufferId, Command, Groups, Recording, Stage};
 use crate::{Error, Result};
 use drystone_kernels::gpu::{Call, RawBuffer};
@@ -23,9 +23,14 @@ const RANGES_A_THREAD: u32 = 8;
 pub struct Cpu {
     device: DeviceInfo,
     recording: Recording,
-    commands: Vec<Ready>,
+    parts: Vec<ReadyPart>,
     memory: Vec<Block>,
     pool: rayon::ThreadPool,
+}
+
+/// A recording that shares the memory.
+struct ReadyPart {
+    commands: Vec<(&'static str, Ready)>,
     runs: u64,
 }
 
@@ -61,20 +66,17 @@ impl Cpu {
             .thread_name(|i| format!("drystone-{i}"))
             .build()
             .map_err(|e| Error::Threads(e.to_string()))?;
-        let mut memory = Vec::new();
-        for info in recording.buffers() {
-            let block = Block::zeroed(info.size())
-                .ok_or_else(|| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size() })?;
-            memory.push(block);
-        }
-        let commands = recording.commands().iter().map(|c| Ready::new(c, &mut memory)).collect();
         let device = DeviceInfo {
             backend: "cpu",
             name: format!("{} threads", pool.current_num_threads()),
             driver: "native".to_owned(),
             subgroup_size: 1,
         };
-        Ok(Self { device, recording, commands, memory, pool, runs: 0 })
+        let empty = Recording::new(recording.name());
+        let mut cpu = Self { device, recording: empty, parts: Vec::new(), memory: Vec::new(), pool };
+        cpu.attach(recording.clone())?;
+        cpu.recording = recording;
+        Ok(cpu)
     }
 }
 
@@ -170,18 +172,34 @@ impl Runner for Cpu {
         Ok(())
     }
 
-    fn run(&mut self) -> Result<RunTimes> {
-        let Self { commands, recording, pool, .. } = self;
-        let mut times = RunTimes { run: self.runs, passes: Vec::with_capacity(commands.len()) };
+    fn attach(&mut self, recording: Recording) -> Result<Part> {
+        recording.check_shares(&self.recording)?;
+        let mut new = Vec::new();
+        for info in recording.buffers().iter().skip(self.memory.len()) {
+            let block = Block::zeroed(info.size())
+                .ok_or_else(|| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size() })?;
+            new.push(block);
+        }
+        self.memory.append(&mut new);
+        self.recording.adopt_buffers(&recording);
+        let ready = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &mut self.memory)));
+        self.parts.push(ReadyPart { commands: ready.collect(), runs: 0 });
+        Ok(Part(self.parts.len() as u32 - 1))
+    }
+
+    fn run_part(&mut self, part: Part) -> Result<RunTimes> {
+        let Self { parts, pool, recording, .. } = self;
+        let part = parts.get_mut(part.0 as usize).ok_or_else(|| no_part(recording, part))?;
+        let mut times = RunTimes { run: part.runs, passes: Vec::with_capacity(part.commands.len()) };
         let threads = pool.current_num_threads() as u32;
         pool.install(|| {
-            for (index, (ready, command)) in commands.iter().zip(recording.commands()).enumerate() {
+            for (command, (name, ready)) in part.commands.iter().enumerate() {
                 let start = Instant::now();
                 ready.run(threads);
-                times.passes.push(PassTime { name: command.name(), command: index, time: start.elapsed() });
+                times.passes.push(PassTime { name, command, time: start.elapsed() });
             }
         });
-        self.runs += 1;
+        part.runs += 1;
         Ok(times)
     }
 

@@ -71,6 +71,14 @@ pub enum PlanError {
         /// Workgroups asked for.
         groups: u64,
     },
+    /// A recording that was to share buffers with another one has others.
+    #[error("recording `{recording}` does not begin with the buffers of `{base}`; make it with `Recording::sharing`")]
+    NotShared {
+        /// The recording.
+        recording: String,
+        /// The one whose buffers it was to share.
+        base: String,
+    },
     /// A primitive is asked to handle more items than its indices reach.
     #[error("{what} of {count} items: at most {limit} are supported")]
     TooManyItems {
@@ -205,6 +213,32 @@ impl Recording {
     /// An empty recording. The name labels it in debuggers.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), buffers: Vec::new(), commands: Vec::new() }
+    }
+
+    /// An empty recording over the buffers of `base`, under the same handles. It may declare more of its own.
+    /// [`Runner::attach`](crate::backend::Runner::attach) makes it ready beside `base`.
+    pub fn sharing(base: &Self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), buffers: base.buffers.clone(), commands: Vec::new() }
+    }
+
+    /// Appends commands of a recording whose buffers this one shares.
+    pub fn repeat(&mut self, base: &Self, commands: Range<usize>) -> Result<(), PlanError> {
+        self.check_shares(base)?;
+        self.commands.extend(base.commands.iter().take(commands.end).skip(commands.start).cloned());
+        Ok(())
+    }
+
+    /// Checks that the recording begins with the buffers of `base`.
+    pub(crate) fn check_shares(&self, base: &Self) -> Result<(), PlanError> {
+        if self.buffers.starts_with(&base.buffers) {
+            return Ok(());
+        }
+        Err(PlanError::NotShared { recording: self.name.clone(), base: base.name.clone() })
+    }
+
+    /// Takes over the buffers that `other` declared beyond those it shares with this one.
+    pub(crate) fn adopt_buffers(&mut self, other: &Self) {
+        self.buffers.extend(other.buffers.iter().skip(self.buffers.len()).cloned());
     }
 
     /// Its name.

@@ -4,7 +4,7 @@
 //! pairs, and which of them touch. `gate` then knows whether the lists are long enough, and everything after it is
 //! dispatched indirectly: when they are not, and the step is strict, nothing happens and it can be repeated with longer ones.
 
-use super::bvh::{Bvh, Search};
+use super::bvh::{Bvh, Search, Tree};
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
@@ -22,6 +22,7 @@ use drystone_kernels::{
     bounds, colour, colour_ranges, colour_settle, contacts, contacts_hull, dual, entries, gate, predict, primal, rows,
     rows_clear, store, touch, touch_hull, velocity,
 };
+use std::ops::Range;
 
 /// How much room a step has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,6 +167,10 @@ pub struct StepPlan {
     pub buffers: StepBuffers,
     /// The room it has.
     pub capacities: Capacities,
+    /// The hierarchy over the colliders, as it was at the start of the last step.
+    pub tree: Tree,
+    /// The commands that build it from poses and colliders. Others that want it up to date repeat them.
+    pub tree_commands: Range<usize>,
 }
 
 /// Buffers only the passes see.
@@ -207,53 +212,19 @@ impl StepPlan {
             ranges: r.buffer("ranges", u64::from(options.colours) + 1)?,
             pairs: Buffer::new(drystone_kernels::gpu::BufferId(0)),
         };
-        let mut plan = Self { recording: r, buffers, capacities };
-        plan.record_edits()?;
+        record_edits(&mut r, &buffers, edits)?;
+        let (tree, tree_commands) = record_tree(&mut r, &buffers, colliders)?;
+        let mut plan = Self { recording: r, buffers, capacities, tree, tree_commands };
         let touching = plan.record_detection(pairs)?;
         plan.record_solve(&touching, options)?;
         Ok(plan)
     }
 
-    /// What the host changed.
-    fn record_edits(&mut self) -> Result<(), PlanError> {
-        let s = &self.buffers;
-        let bind = edits::Bind {
-            edits: s.edits,
-            counters: s.counters,
-            bodies: s.bodies,
-            poses: s.poses,
-            starts: s.starts,
-            velocities: s.velocities,
-            previous: s.previous,
-            forces: s.forces,
-            colours: s.colours,
-            rows: s.rows,
-        };
-        let limit = self.capacities.edits;
-        self.recording.dispatch_each(u64::from(limit), bind.with(edits::Push { limit }))
-    }
-
     /// Collision detection (line 1): reads the state, changes nothing of it.
     fn record_detection(&mut self, room: u32) -> Result<Touching, PlanError> {
-        let Self { recording: r, buffers: s, capacities } = self;
-        let colliders = capacities.colliders;
-        let boxes = r.buffer("boxes", u64::from(colliders))?;
-        let bind = bounds::Bind {
-            params: s.params,
-            bodies: s.bodies,
-            poses: s.poses,
-            colliders: s.colliders,
-            hulls: s.hulls.hulls,
-            hull_vertices: s.hulls.vertices,
-            boxes,
-        };
-        r.dispatch_each(u64::from(colliders), bind.with(bounds::Push { count: colliders }))?;
-
-        let extent = Extent::host(colliders);
-        let bvh = Bvh { boxes, extent, counters: s.counters, spare: counter::SPARE };
-        let tree = bvh.record(r, "bvh")?;
+        let Self { recording: r, buffers: s, tree, capacities, .. } = self;
         let search = Search { capacity: room, needed: counter::PAIRS, overflow: s.overflow, bit: bit::PAIRS, tile: 64 };
-        s.pairs = search.record(r, "pairs", &tree)?.pairs;
+        s.pairs = search.record(r, "pairs", tree)?.pairs;
 
         let touches = r.buffer("touches", u64::from(room))?;
         let axes = r.buffer("axes", u64::from(room))?;
@@ -436,6 +407,42 @@ struct Touching {
     touches: Buffer<u32>,
     axes: Buffer<u32>,
     places: Buffer<u32>,
+}
+
+/// What the host changed.
+fn record_edits(r: &mut Recording, s: &StepBuffers, limit: u32) -> Result<(), PlanError> {
+    let bind = edits::Bind {
+        edits: s.edits,
+        counters: s.counters,
+        bodies: s.bodies,
+        poses: s.poses,
+        starts: s.starts,
+        velocities: s.velocities,
+        previous: s.previous,
+        forces: s.forces,
+        colours: s.colours,
+        rows: s.rows,
+    };
+    r.dispatch_each(u64::from(limit), bind.with(edits::Push { limit }))
+}
+
+/// The hierarchy over the colliders, and which commands build it.
+fn record_tree(r: &mut Recording, s: &StepBuffers, colliders: u32) -> Result<(Tree, Range<usize>), PlanError> {
+    let first = r.commands().len();
+    let boxes = r.buffer("boxes", u64::from(colliders))?;
+    let bind = bounds::Bind {
+        params: s.params,
+        bodies: s.bodies,
+        poses: s.poses,
+        colliders: s.colliders,
+        hulls: s.hulls.hulls,
+        hull_vertices: s.hulls.vertices,
+        boxes,
+    };
+    r.dispatch_each(u64::from(colliders), bind.with(bounds::Push { count: colliders }))?;
+    let bvh = Bvh { boxes, extent: Extent::host(colliders), counters: s.counters, spare: counter::SPARE };
+    let tree = bvh.record(r, "bvh")?;
+    Ok((tree, first..r.commands().len()))
 }
 
 /// Bits that a key up to `largest` needs.

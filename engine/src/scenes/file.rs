@@ -8,6 +8,7 @@ use super::json::{
 use super::{Action, DT, Scene, SceneError};
 use crate::Settings;
 use crate::glam::{Quat, Vec3};
+use crate::render::Camera;
 use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Shape, World, WorldError};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -305,5 +306,6 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
         order.into_iter().map(|(i, v)| later(v, &mut names).map_err(|p| p.at(i))).collect::<Checked<Vec<_>>>()
     })?;
     o.finish()?;
-    Ok(Scene { name, world, names: handles, later: later.unwrap_or_default(), settings, dt, seconds })
+    let camera = Camera::of(&world);
+    Ok(Scene { name, world, names: handles, later: later.unwrap_or_default(), settings, dt, seconds, camera })
 }

@@ -1,6 +1,7 @@
 //! The papers' scenes, written once for the command, tests, benches and examples; and scenes from files.
 
 mod arch;
+mod cameras;
 #[cfg(feature = "scene-files")]
 pub mod file;
 #[cfg(feature = "scene-files")]
@@ -16,6 +17,7 @@ pub use sliding::{friction, rolling, spinner};
 
 use crate::Settings;
 use crate::glam::Vec3;
+use crate::render::Camera;
 use crate::world::{BodyDesc, BodyHandle, Collider, World, WorldError};
 use std::collections::BTreeMap;
 
@@ -36,6 +38,8 @@ pub struct Scene {
     pub dt: f32,
     /// Seconds worth watching.
     pub seconds: f32,
+    /// Where to watch it from.
+    pub camera: Camera,
 }
 
 /// Seconds a step, unless a scene wants another.
@@ -166,8 +170,9 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };
     p.finish()?;
+    let camera = cameras::camera(scene, &world);
     let (names, settings) = (BTreeMap::new(), Settings::default());
-    Ok(Scene { name: scene.to_owned(), world, names, later, settings, dt: DT, seconds })
+    Ok(Scene { name: scene.to_owned(), world, names, later, settings, dt: DT, seconds, camera })
 }
 
 /// A world with a floor at y = 0.

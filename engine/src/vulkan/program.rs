@@ -6,12 +6,12 @@ use super::memory::{Allocation, Location, Memory};
 use super::pipelines::Pipelines;
 use super::record::{Exit, Flags};
 use super::timers::Timers;
-use crate::backend::{MemoryUse, RunTimes};
+use crate::backend::{MemoryUse, Part, RunTimes, no_part};
 use crate::plan::barriers::{Schedule, Step, schedule};
 use crate::plan::{BufferId, Command, Groups, Recording};
 use ash::vk;
 use drystone_kernels::layout::DispatchArgs;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 /// Choices when a program is made.
@@ -36,13 +36,29 @@ pub struct Program<M: Memory> {
     shared: Arc<Shared>,
     memory: M,
     recording: Recording,
+    options: ProgramOptions,
+    parts: Vec<ReadyPart>,
+    /// The part that was recorded last.
+    last: Option<Part>,
+    buffers: Vec<(vk::Buffer, Option<Allocation>)>,
+    pipelines: Pipelines,
+}
+
+/// A recording that shares the program's buffers.
+struct ReadyPart {
     label: CString,
     steps: Vec<Ready>,
-    buffers: Vec<(vk::Buffer, Option<Allocation>)>,
     descriptors: vk::DescriptorPool,
     timers: Timers,
     runs: u64,
-    pipelines: Pipelines,
+    shared: Arc<Shared>,
+}
+
+impl Drop for ReadyPart {
+    fn drop(&mut self) {
+        // SAFETY: made from this device, which has finished with it (the contract of `Program`).
+        unsafe { self.shared.host.device.destroy_descriptor_pool(self.descriptors, None) };
+    }
 }
 
 /// A step with its handles looked up.
@@ -102,38 +118,73 @@ impl<M: Memory> Program<M> {
     ) -> crate::Result<Self> {
         // SAFETY: this function's contract.
         let shared = unsafe { Shared::new(host) }?;
-        check_sizes(&shared, &recording)?;
-        let names = recording.commands().iter().map(Command::name).collect();
-        // One more than frames in flight: a frame's times are taken while the next is being recorded.
-        let frames = if options.timers { options.frames_in_flight.max(1) + 1 } else { 0 };
-        let timers = Timers::new(shared.clone(), names, frames)?;
         let mut program = Self {
-            label: CString::new(recording.name()).unwrap_or_default(),
-            steps: Vec::with_capacity(schedule.steps.len()),
+            options,
+            parts: Vec::new(),
+            last: None,
             buffers: Vec::new(),
-            descriptors: vk::DescriptorPool::null(),
-            timers,
-            runs: 0,
             pipelines: Pipelines::new(shared.clone()),
             shared,
             memory,
-            recording,
+            recording: Recording::new(recording.name()),
         };
-        program.create_buffers()?;
-        program.create_descriptor_pool()?;
-        for step in &schedule.steps {
-            let ready = match step {
-                Step::Barrier(barrier) => Ready::Barrier(Flags::from(barrier)),
-                Step::Command(index) => program.prepare(*index)?,
-            };
-            program.steps.push(ready);
-        }
+        program.attach_scheduled(&recording, schedule)?;
+        program.recording = recording;
         Ok(program)
     }
 
-    fn create_buffers(&mut self) -> Result<(), Error> {
+    /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from
+    /// [`Program::recording`]: a debug view of the step's state, say. Its own buffers are made too. On failure the program
+    /// is as it was. Between runs of different parts [`Program::record_part`] puts a barrier.
+    pub fn attach(&mut self, recording: &Recording) -> crate::Result<Part> {
+        recording.check_shares(&self.recording)?;
+        self.attach_scheduled(recording, &schedule(recording))
+    }
+
+    fn attach_scheduled(&mut self, recording: &Recording, schedule: &Schedule) -> crate::Result<Part> {
+        check_sizes(&self.shared, recording)?;
+        let before = self.buffers.len();
+        let made = self.create_buffers(recording).map_err(Into::into).and_then(|()| self.ready(recording, schedule));
+        match made {
+            Ok(part) => {
+                self.parts.push(part);
+                self.recording.adopt_buffers(recording);
+                Ok(Part(self.parts.len() as u32 - 1))
+            }
+            Err(error) => {
+                self.destroy_buffers(before);
+                Err(error)
+            }
+        }
+    }
+
+    fn ready(&mut self, recording: &Recording, schedule: &Schedule) -> crate::Result<ReadyPart> {
+        let names = recording.commands().iter().map(Command::name).collect();
+        // One more than frames in flight: a frame's times are taken while the next is being recorded.
+        let frames = if self.options.timers { self.options.frames_in_flight.max(1) + 1 } else { 0 };
+        let mut part = ReadyPart {
+            label: CString::new(recording.name()).unwrap_or_default(),
+            steps: Vec::with_capacity(schedule.steps.len()),
+            descriptors: vk::DescriptorPool::null(),
+            timers: Timers::new(self.shared.clone(), names, frames)?,
+            runs: 0,
+            shared: self.shared.clone(),
+        };
+        part.descriptors = self.create_descriptor_pool(recording, &part.label)?;
+        for step in &schedule.steps {
+            let ready = match step {
+                Step::Barrier(barrier) => Ready::Barrier(Flags::from(barrier)),
+                Step::Command(index) => self.prepare(recording, *index, part.descriptors)?,
+            };
+            part.steps.push(ready);
+        }
+        Ok(part)
+    }
+
+    /// Makes those buffers of `recording` that are not there yet.
+    fn create_buffers(&mut self, recording: &Recording) -> Result<(), Error> {
         let device = &self.shared.host.device;
-        for info in self.recording.buffers() {
+        for info in recording.buffers().iter().skip(self.buffers.len()) {
             let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::TRANSFER_SRC
                 | vk::BufferUsageFlags::TRANSFER_DST;
@@ -155,34 +206,50 @@ impl<M: Memory> Program<M> {
         Ok(())
     }
 
-    fn create_descriptor_pool(&mut self) -> Result<(), Error> {
-        let stages = self.recording.commands().iter().filter_map(|c| match c {
+    /// Destroys all buffers but the first ones.
+    fn destroy_buffers(&mut self, keep: usize) {
+        for (buffer, allocation) in self.buffers.drain(keep..) {
+            // SAFETY: made from this device, which is alive and has finished with it (the type's contract).
+            unsafe { self.shared.host.device.destroy_buffer(buffer, None) };
+            if let Some(allocation) = allocation {
+                self.memory.free(allocation);
+            }
+        }
+    }
+
+    fn create_descriptor_pool(&self, recording: &Recording, label: &CStr) -> Result<vk::DescriptorPool, Error> {
+        let stages = recording.commands().iter().filter_map(|c| match c {
             Command::Dispatch { invocation, .. } => Some(invocation.stage),
             _ => None,
         });
         let (sets, buffers) = stages.fold((0, 0), |(s, b), stage| (s + 1, b + stage.bindings.len() as u32));
         if sets == 0 {
-            return Ok(());
+            return Ok(vk::DescriptorPool::null());
         }
         let sizes =
             [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(buffers)];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(sets).pool_sizes(&sizes);
         // SAFETY: the device is alive; the description borrows locals that live through the call.
-        self.descriptors =
+        let pool =
             unsafe { self.shared.host.device.create_descriptor_pool(&info, None) }.during("vkCreateDescriptorPool")?;
-        self.shared.name(self.descriptors, &self.label);
-        Ok(())
+        self.shared.name(pool, label);
+        Ok(pool)
     }
 
-    fn prepare(&mut self, index: usize) -> crate::Result<Ready> {
+    fn prepare(
+        &mut self,
+        recording: &Recording,
+        index: usize,
+        descriptors: vk::DescriptorPool,
+    ) -> crate::Result<Ready> {
         let handle = |id: BufferId| self.buffers[id.0 as usize].0;
-        Ok(match &self.recording.commands()[index] {
+        Ok(match &recording.commands()[index] {
             Command::Dispatch { invocation, groups } => {
                 let pipeline = self.pipelines.get(invocation.stage)?;
                 let (layout, set_layout, pipeline) = (pipeline.layout, [pipeline.set_layout], pipeline.pipeline);
                 let device = &self.shared.host.device;
                 let info =
-                    vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.descriptors).set_layouts(&set_layout);
+                    vk::DescriptorSetAllocateInfo::default().descriptor_pool(descriptors).set_layouts(&set_layout);
                 // SAFETY: the pool was made large enough for one set a dispatch.
                 let set = unsafe { device.allocate_descriptor_sets(&info) }.during("vkAllocateDescriptorSets")?[0];
                 let label = CString::new(invocation.stage.name).unwrap_or_default();
@@ -251,20 +318,36 @@ impl<M: Memory> Program<M> {
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, and is submitted
     /// to one queue in the order of recording, once.
     pub unsafe fn record(&mut self, commands: vk::CommandBuffer, exit: Option<Exit>) -> u64 {
-        let run = self.runs;
-        self.runs += 1;
+        // SAFETY: this function's contract. The first part is always there.
+        unsafe { self.record_part(Part::FIRST, commands, exit) }.unwrap_or_default()
+    }
+
+    /// The same for a recording that was attached; `None` when there is no such part. Parts may follow each other in any
+    /// order: each sees what those before it wrote.
+    ///
+    /// # Safety
+    /// As for [`Program::record`].
+    pub unsafe fn record_part(&mut self, part: Part, commands: vk::CommandBuffer, exit: Option<Exit>) -> Option<u64> {
         let shared = self.shared.clone();
         let device = &shared.host.device;
+        let other = self.last.replace(part).is_some_and(|last| last != part);
+        let part = self.parts.get_mut(part.0 as usize)?;
+        let run = part.runs;
+        part.runs += 1;
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive.
         unsafe {
-            shared.cmd_begin_label(commands, &self.label);
-            let timer = self.timers.begin(commands, run);
+            shared.cmd_begin_label(commands, &part.label);
+            if other {
+                // Schedules order a part after its own last run; what another part did is ordered here.
+                shared.cmd_barrier(commands, Flags::between_parts());
+            }
+            let timer = part.timers.begin(commands, run);
             let stamp = |index: usize| {
                 if let Some(pool) = timer {
-                    self.timers.stamp(commands, pool, index);
+                    part.timers.stamp(commands, pool, index);
                 }
             };
-            for step in &self.steps {
+            for step in &part.steps {
                 match step {
                     Ready::Barrier(flags) => shared.cmd_barrier(commands, *flags),
                     Ready::Dispatch { command, label, pipeline, layout, set, push, groups } => {
@@ -297,15 +380,21 @@ impl<M: Memory> Program<M> {
             }
             shared.cmd_end_label(commands);
         }
-        run
+        Some(run)
     }
 
     /// Times of the oldest finished run that was not reported yet. Never waits.
     pub fn times(&mut self) -> crate::Result<Option<RunTimes>> {
-        Ok(self.timers.take()?)
+        self.part_times(Part::FIRST)
     }
 
-    /// The recording.
+    /// The same for a recording that was attached.
+    pub fn part_times(&mut self, part: Part) -> crate::Result<Option<RunTimes>> {
+        let part = self.parts.get_mut(part.0 as usize).ok_or_else(|| no_part(&self.recording, part))?;
+        Ok(part.timers.take()?)
+    }
+
+    /// The recording it was made with, and the buffers of all that were attached.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
@@ -344,16 +433,6 @@ fn check_sizes(shared: &Shared, recording: &Recording) -> Result<(), Error> {
 
 impl<M: Memory> Drop for Program<M> {
     fn drop(&mut self) {
-        let device = &self.shared.host.device;
-        // SAFETY: made from this device, which is alive and has finished with them (the type's contract).
-        unsafe {
-            device.destroy_descriptor_pool(self.descriptors, None);
-            for (buffer, allocation) in self.buffers.drain(..) {
-                device.destroy_buffer(buffer, None);
-                if let Some(allocation) = allocation {
-                    self.memory.free(allocation);
-                }
-            }
-        }
+        self.destroy_buffers(0);
     }
 }

@@ -67,6 +67,12 @@ impl From<&Barrier> for Flags {
 }
 
 impl Flags {
+    /// From everything one part may do to everything the next one may.
+    pub fn between_parts() -> Self {
+        let kinds = BTreeSet::from([UseKind::Shader, UseKind::Transfer, UseKind::Indirect]);
+        Self { before: stages(&kinds), after: stages(&kinds), written: writes(&kinds), seen: any(&kinds) }
+    }
+
     /// From everything a recording may do to what `exit` names.
     pub fn closing(exit: Exit) -> Self {
         Self {

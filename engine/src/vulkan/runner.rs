@@ -7,7 +7,7 @@ use super::program::{Program, ProgramOptions};
 use super::queue::Queue;
 use super::record::Exit;
 use crate::Result;
-use crate::backend::{DeviceInfo, MemoryUse, RunTimes, Runner, Write, check_bounds, unknown};
+use crate::backend::{DeviceInfo, MemoryUse, Part, RunTimes, Runner, Write, check_bounds, no_part, unknown};
 use crate::plan::barriers::{Schedule, schedule};
 use crate::plan::{BufferId, Recording};
 use ash::vk;
@@ -62,7 +62,7 @@ impl VulkanRunner {
         let mut runner = Self { info, staging: None, program, queue, device };
         let buffer = runner.create_staging()?;
         runner.staging = Some(buffer);
-        runner.clear()?;
+        runner.clear(0)?;
         Ok(runner)
     }
 
@@ -94,9 +94,9 @@ impl VulkanRunner {
         }
     }
 
-    /// Zeroes every buffer, so that runs start from the same bytes on every backend.
-    fn clear(&mut self) -> Result<()> {
-        let buffers: Vec<_> = (0..self.program.recording().buffers().len())
+    /// Zeroes the buffers from `first` on, so that runs start from the same bytes on every backend.
+    fn clear(&mut self, first: usize) -> Result<()> {
+        let buffers: Vec<_> = (first..self.program.recording().buffers().len())
             .filter_map(|i| self.program.vk_buffer(BufferId(i as u32)))
             .collect();
         self.submit(|device, commands| {
@@ -234,23 +234,31 @@ impl Runner for VulkanRunner {
         Ok(())
     }
 
-    fn run(&mut self) -> Result<RunTimes> {
+    fn attach(&mut self, recording: Recording) -> Result<Part> {
+        let first = self.program.recording().buffers().len();
+        let part = self.program.attach(&recording)?;
+        self.clear(first)?;
+        Ok(part)
+    }
+
+    fn run_part(&mut self, part: Part) -> Result<RunTimes> {
         let owner = self.device.clone();
         let exit = Exit {
             stages: vk::PipelineStageFlags::TRANSFER,
             access: vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE,
         };
-        let mut run = 0;
+        let mut run = None;
         let value = {
             let Self { queue, program, .. } = self;
             let _alone = owner.lock_queue();
             // SAFETY: the program records into a command buffer of the helper's, submitted once and in order.
-            unsafe { queue.submit(&[], &[], |commands| run = program.record(commands, Some(exit))) }?
+            unsafe { queue.submit(&[], &[], |commands| run = program.record_part(part, commands, Some(exit))) }?
         };
         self.queue.wait(value, PATIENCE)?;
         // The run is over, so its time stamps are there; a device without any reports none.
+        let run = run.ok_or_else(|| no_part(self.program.recording(), part))?;
         let mut times = RunTimes { run, passes: Vec::new() };
-        while let Some(found) = self.program.times()? {
+        while let Some(found) = self.program.part_times(part)? {
             times = found;
         }
         Ok(times)

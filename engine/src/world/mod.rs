@@ -218,6 +218,12 @@ impl World {
             .map(|(index, s)| BodyHandle { index, generation: s.generation })
     }
 
+    /// The handle of the body in a slot of the engine's buffers, if there is one.
+    pub fn handle(&self, index: u32) -> Option<BodyHandle> {
+        let slot = self.slots.get(index as usize).filter(|s| s.entry.is_some())?;
+        Some(BodyHandle { index, generation: slot.generation })
+    }
+
     /// The description a body was added with.
     pub fn desc(&self, body: BodyHandle) -> Result<&BodyDesc, WorldError> {
         Ok(&self.entry(body)?.desc)

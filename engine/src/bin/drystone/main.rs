@@ -1,10 +1,16 @@
 //! The `drystone` command.
 
+mod film;
+mod html;
 mod info;
+mod outputs;
 mod passes;
+mod pictures;
+mod plot;
 mod report;
 mod run;
 mod table;
+mod trace;
 
 use clap::{Parser, Subcommand};
 
@@ -21,7 +27,7 @@ enum Command {
     /// Lists Vulkan devices: driver, version, subgroup size, limits that matter, and what is missing if unusable.
     Info,
     /// Runs a scene and shows the time of every pass (without any command: the pile, until it is hit and falls).
-    Run(run::Options),
+    Run(Box<run::Options>),
     /// Runs the broad phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
 }

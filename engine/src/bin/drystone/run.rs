@@ -1,5 +1,6 @@
 //! `drystone run`: a scene, a progress bar, the table of passes, a report.
 
+use super::outputs;
 use super::report::{Run, Watched};
 use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
@@ -54,6 +55,8 @@ pub struct Options {
     /// Put the final state of every body into the report.
     #[arg(long)]
     state: bool,
+    #[command(flatten)]
+    outputs: outputs::Options,
 }
 
 /// Steps beyond which the number of them has to be said.
@@ -80,15 +83,17 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let to_stderr = options.json.as_deref() == Some("-");
     let mut out: Box<dyn Write> = if to_stderr { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) };
 
+    let bar = ProgressBar::new(u64::from(steps));
+    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} steps {msg}")?);
     let mut script = Script::new(&scene);
+    let mut outputs = outputs::Outputs::new(&options.outputs, &scene, steps, dt, &bar)?;
     let (name, bodies) = (scene.name, scene.world.len());
     let mut simulation = Simulation::new(scene.world, settings, device(options)?)?;
     let info = simulation.device();
     writeln!(out, "{name}: {bodies} bodies on {} ({})", info.name, info.backend)?;
     let start = Metrics::of(&mut simulation)?;
     let mut watched = Watched::new(&start);
-    let bar = ProgressBar::new(u64::from(steps));
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} steps {msg}")?);
+    outputs.start(&mut simulation)?;
     let mut end = start;
     for step in 0..steps {
         let time = f64::from(step) * f64::from(dt);
@@ -96,7 +101,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         let now = simulation.steps();
         let clock = Instant::now();
         let report = simulation.step(dt).with_context(|| format!("step {step}"))?;
-        watched.step(now, clock.elapsed(), added, report);
+        let time = clock.elapsed();
+        outputs.step(step, time, &report, &mut simulation)?;
+        watched.step(now, time, added, report);
         end = Metrics::of(&mut simulation)?;
         watched.worst.see(simulation.steps(), &end);
         if step % 6 == 5 {
@@ -104,6 +111,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         }
         bar.inc(1);
     }
+    outputs.finish(&mut simulation)?;
     bar.finish_and_clear();
 
     let run = Run { name, steps, dt, start, end, watched };

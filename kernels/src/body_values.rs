@@ -1,0 +1,59 @@
+//! What colours tell of every body: its class, the sum of the normal forces on it, or its speed.
+
+use crate::gpu::{Load, Store, sqrt};
+use crate::math::Twist;
+use crate::picture::{View, show};
+use crate::rigid::{Body, Manifold, POINTS, Point, row};
+use crate::{layout, stage};
+
+stage! {
+    "body_values" each 256 {
+        read 0 views: View,
+        read 1 bodies: Body,
+        read 2 velocities: Twist,
+        read 3 colours: u32,
+        read 4 manifolds: Manifold,
+        read 5 points: Point,
+        read 6 rows: u32,
+        read 7 entries: u32,
+        write 8 values: u32,
+    }
+}
+
+layout! {
+    /// Push constants of `body_values`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+    }
+}
+
+/// Looks at one body. Floats are stored as their bits, as `reduce` takes them.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let show = b.views.at(0).show;
+    let mut value = 0.0;
+    if b.bodies.at(item).is_dynamic() {
+        if show == show::CLASS {
+            value = b.colours.at(item) as f32;
+        } else if show == show::SPEED {
+            value = sqrt(b.velocities.at(item).linear.length_squared());
+        } else if show == show::FORCE {
+            let row = row(&b.rows, item);
+            let mut i = row.start;
+            while i < row.end {
+                let index = b.entries.at(i) >> 1;
+                let count = b.manifolds.at(index).count;
+                let mut k = 0;
+                while k < count && k < POINTS {
+                    value -= b.points.at(index * POINTS + k).lambda.z;
+                    k += 1;
+                }
+                i += 1;
+            }
+        }
+    }
+    b.values.put(item, value.to_bits());
+}

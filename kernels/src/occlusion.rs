@@ -1,0 +1,64 @@
+//! How much of the sky each hit sees: a few short rays into the half of space above its surface.
+
+use crate::gpu::{Load, Store};
+use crate::layout::{Node, Volume};
+use crate::math::Pose;
+use crate::picture::{View, lifted, pixel, scattered, shift, spot};
+use crate::rays::{Hit, Ray, Targets};
+use crate::rigid::{Collider, NONE};
+use crate::walk::Tree;
+use crate::{layout, stage};
+
+stage! {
+    "occlusion" each 64 {
+        read 0 nodes: Node,
+        read 1 node_volumes: Volume,
+        read 2 leaf_volumes: Volume,
+        read 3 ropes: u32,
+        read 4 order: u32,
+        read 5 colliders: Collider,
+        read 6 poses: Pose,
+        read 7 views: View,
+        read 8 rays: Ray,
+        read 9 hits: Hit,
+        write 10 openness: f32,
+    }
+}
+
+layout! {
+    /// Push constants of `occlusion`.
+    pub struct Push {
+        /// Number of rays that have hits.
+        pub count: u32,
+        /// Leaves of the hierarchy.
+        pub leaves: u32,
+        /// Which sample.
+        pub sample: u32,
+        /// Rays a hit.
+        pub rays: u32,
+    }
+}
+
+/// Looks around from one hit.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let (view, hit, ray) = (b.views.at(0), b.hits.at(item), b.rays.at(item));
+    let shift = shift(pixel(&view, item), 5);
+    let origin = lifted(ray.origin + ray.direction * hit.distance, hit.normal, hit.distance);
+    let tree = Tree { nodes: b.nodes, node_volumes: b.node_volumes, leaf_volumes: b.leaf_volumes, ropes: b.ropes };
+    let targets = Targets { tree, order: b.order, colliders: b.colliders, poses: b.poses };
+    let rays = if hit.collider == NONE { 0 } else { push.rays };
+    let mut open = 0.0;
+    let mut i = 0;
+    while i < rays {
+        let direction = scattered(hit.normal, spot(push.sample * push.rays + i, shift));
+        let found = targets.trace(&Ray { origin, reach: view.occlusion, direction }, push.leaves, true);
+        // Near things darken more than far ones, so that the end of the reach is no edge.
+        let near = found.distance / view.occlusion;
+        open += if found.collider == NONE { 1.0 } else { near * near };
+        i += 1;
+    }
+    b.openness.put(item, if rays > 0 { open / rays as f32 } else { 1.0 });
+}

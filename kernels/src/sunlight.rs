@@ -1,0 +1,65 @@
+//! Whether the sun reaches what each ray met: a ray to a point of its disc.
+
+use crate::gpu::{Load, Store, glam::Vec3, sin_cos, sqrt};
+use crate::layout::{Node, Volume};
+use crate::math::{Pose, tangents};
+use crate::picture::{View, lifted, pixel, shift, spot};
+use crate::rays::{Hit, Ray, Targets};
+use crate::rigid::{Collider, NONE};
+use crate::walk::Tree;
+use crate::{layout, stage};
+
+stage! {
+    "sunlight" each 64 {
+        read 0 nodes: Node,
+        read 1 node_volumes: Volume,
+        read 2 leaf_volumes: Volume,
+        read 3 ropes: u32,
+        read 4 order: u32,
+        read 5 colliders: Collider,
+        read 6 poses: Pose,
+        read 7 views: View,
+        read 8 rays: Ray,
+        read 9 hits: Hit,
+        write 10 sunlight: f32,
+    }
+}
+
+layout! {
+    /// Push constants of `sunlight`.
+    pub struct Push {
+        /// Number of rays.
+        pub count: u32,
+        /// Leaves of the hierarchy.
+        pub leaves: u32,
+        /// Which sample.
+        pub sample: u32,
+    }
+}
+
+/// A point of the sun's disc.
+#[inline(always)]
+fn to_sun(view: &View, item: u32, sample: u32) -> Vec3 {
+    let at = spot(sample, shift(pixel(view, item), 0));
+    let (t, u) = tangents(view.sun);
+    let (sine, cosine) = sin_cos(at.v * core::f32::consts::TAU);
+    let direction = view.sun + (t * cosine + u * sine) * (view.sun_size * sqrt(at.u));
+    direction * (1.0 / sqrt(direction.length_squared()))
+}
+
+/// Looks at the sun from one hit.
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let (view, hit, ray) = (b.views.at(0), b.hits.at(item), b.rays.at(item));
+    let direction = to_sun(&view, item, push.sample);
+    let faces = hit.collider != NONE && hit.normal.dot(direction) > 0.0;
+    // What does not face the sun sends a ray that goes nowhere.
+    let reach = if faces { crate::eye_rays::FAR } else { -1.0 };
+    let origin = lifted(ray.origin + ray.direction * hit.distance, hit.normal, hit.distance);
+    let tree = Tree { nodes: b.nodes, node_volumes: b.node_volumes, leaf_volumes: b.leaf_volumes, ropes: b.ropes };
+    let targets = Targets { tree, order: b.order, colliders: b.colliders, poses: b.poses };
+    let blocked = targets.trace(&Ray { origin, reach, direction }, push.leaves, true).collider != NONE;
+    b.sunlight.put(item, if faces && !blocked { 1.0 } else { 0.0 });
+}
