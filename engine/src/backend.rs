@@ -108,7 +108,8 @@ pub trait Runner {
     fn recording(&self) -> &Recording;
     /// Overwrites part of a buffer. Waits for the device.
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()>;
-    /// Overwrites parts of buffers that do not overlap, all in one go. Waits for the device once.
+    /// Overwrites parts of buffers that do not overlap, all in one go. Waits for the device once at most; what is written is there
+    /// for the next run or read.
     fn write_batch(&mut self, writes: &[Write<'_>]) -> Result<()> {
         writes.iter().try_for_each(|w| self.write_bytes(w.buffer, w.offset, w.bytes))
     }

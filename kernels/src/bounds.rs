@@ -1,10 +1,10 @@
-//! The box around every collider at the start of the step, grown by its contact margin.
+//! The box around every collider at the start of the step, grown by its contact margin and drawn out by the way it goes.
 
 use crate::collide::Solid;
 use crate::gpu::{Load, Store, abs, glam::Vec3};
 use crate::layout::Aabb;
-use crate::math::Pose;
-use crate::rigid::{Body, Collider, Hull, Params, kind, shape, thickness, world_pose};
+use crate::math::{Pose, Twist};
+use crate::rigid::{Body, Collider, Hull, Params, kind, shape, sweep, thickness, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -15,7 +15,8 @@ stage! {
         read 3 colliders: Collider,
         read 4 hulls: Hull,
         read 5 hull_vertices: Vec3,
-        write 6 boxes: Aabb,
+        read 6 velocities: Twist,
+        write 7 boxes: Aabb,
     }
 }
 
@@ -72,6 +73,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             );
             bounds = Aabb { min: solid.centre - extent, max: solid.centre + extent };
         }
+    }
+    if collider.shape != shape::HALF_SPACE && bounds.min.x <= bounds.max.x {
+        let way = sweep(&b.params.at(0), &collider, b.velocities.at(collider.body).linear);
+        bounds = bounds.union(&Aabb { min: bounds.min + way, max: bounds.max + way });
     }
     b.boxes.put(item, bounds);
 }

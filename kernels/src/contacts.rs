@@ -8,9 +8,9 @@
 use crate::collide::{Contact, Solid, at, box_contact, other_contact};
 use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3, sqrt};
 use crate::layout::Pair;
-use crate::math::{Pose, tangents};
+use crate::math::{Pose, Twist, tangents};
 use crate::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Manifold, NO_FEATURE, NONE, POINTS, Params, Point, ROLLS, STICKS, margin,
+    Body, CachedPair, CachedPoint, Collider, Manifold, NO_FEATURE, NONE, POINTS, Params, Point, ROLLS, SLID, STICKS, margin,
     reach, row, shape, world_pose,
 };
 use crate::{layout, stage};
@@ -31,6 +31,7 @@ stage! {
         read 11 cached_points: CachedPoint,
         update 12 manifolds: Manifold,
         update 13 points: Point,
+        read 14 velocities: Twist,
     }
 }
 
@@ -119,7 +120,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
     let (pose_a, pose_c) = (b.poses.at(a.body), b.poses.at(c.body));
     let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
-    let near = margin(&params, &a, &c);
+    let near = margin(&params, &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
     let contact: Contact = if a.shape == shape::HULL || c.shape == shape::HULL {
         found_before(b, place)
     } else if a.shape == shape::BOX && c.shape == shape::BOX {
@@ -160,7 +161,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut taken = 0;
     let mut k = 0;
     while k < contact.count {
-        let feature = contact.feature.at(k);
+        let named = contact.feature.at(k);
+        let (feature, rolls) = (named & !ROLLS, named & ROLLS != 0);
         let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
         let gap_normal = n.dot(on_a - on_c);
         let mut point = Point {
@@ -168,7 +170,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             gap: Vec3::ZERO,
             lambda: Vec3::ZERO,
             k: lowest,
-            feature,
+            // The coefficient is the static one until the point slides.
+            feature: feature | STICKS,
         };
         // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
         let deep = gap_normal < -0.4 * length;
@@ -187,15 +190,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 let scale = if size > most { most / size } else { 1.0 };
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
                 point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
-                if old.feature & STICKS != 0 {
-                    point.feature |= STICKS;
-                    if feature & ROLLS == 0 {
-                        let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
-                        let drift = kept_a - kept_c;
-                        let drift = drift - n * n.dot(drift);
-                        if drift.length_squared() < 0.01 * length * length {
-                            (on_a, on_c) = (kept_a, kept_c);
-                        }
+                if old.feature & STICKS == 0 {
+                    point.feature = feature | SLID;
+                } else if !rolls {
+                    let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
+                    let drift = kept_a - kept_c;
+                    let drift = drift - n * n.dot(drift);
+                    if drift.length_squared() < 0.01 * length * length {
+                        (on_a, on_c) = (kept_a, kept_c);
                     }
                 }
             }

@@ -5,7 +5,7 @@ use crate::collide::hull::{Polytope, Tables};
 use crate::collide::{Contact, Solid, at, half_space_contact, hull_contact, round_contact};
 use crate::gpu::{Load, Store, glam::Vec3};
 use crate::layout::Pair;
-use crate::math::Pose;
+use crate::math::{Pose, Twist};
 use crate::rigid::{
     Collider, Hull, HullEdge, HullFace, Manifold, POINTS, Params, Point, margin, shape, world_pose,
 };
@@ -27,6 +27,7 @@ stage! {
         read 11 hull_edges: HullEdge,
         write 12 manifolds: Manifold,
         write 13 points: Point,
+        read 14 velocities: Twist,
     }
 }
 
@@ -63,7 +64,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
-    let near = margin(&b.params.at(0), &a, &c);
+    let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
     let contact: Contact = if c.shape == shape::HALF_SPACE {
         half_space_contact(&t, &Polytope::new(&t, &a, sa), &sc, near)
     } else if a.shape == shape::SPHERE || a.shape == shape::CAPSULE {

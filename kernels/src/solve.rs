@@ -14,7 +14,7 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Real, Vector, finite};
 use crate::math::{Rotation, Twist};
-use crate::rigid::{Manifold, Params, Point, STICKS, option};
+use crate::rigid::{Manifold, Params, Point, SLID, STICKS, option};
 
 /// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
 const DEEPEST: f32 = 0.02;
@@ -64,6 +64,8 @@ pub struct Points<F: Real> {
     pub k: F,
     /// Which of them did not slide.
     pub sticks: F::Mask,
+    /// Which of them slid in the last step already.
+    pub slid: F::Mask,
 }
 
 impl<F: Real> Points<F> {
@@ -78,6 +80,7 @@ impl<F: Real> Points<F> {
             lambda: Vector::select(there, Vector::each(|i| points.at(first + i).lambda), none),
             k: F::select(there, F::each(|i| points.at(first + i).k), zero),
             sticks: F::each_mask(|i| points.at(first + i).feature & STICKS != 0),
+            slid: F::each_mask(|i| points.at(first + i).feature & SLID != 0),
         }
     }
 }
@@ -156,10 +159,10 @@ pub fn respond<F: Real>(
     if rules.rescale {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
         // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
-        // any stiffness against turning back.
+        // any stiffness against turning back. Nor is it for points that held until now: an arch would creep.
         let way = (error.x * error.x + error.y * error.y).root();
         let rescaled = F::select(zero.below(way), most / way, k_tangent);
-        k_tangent = F::select(slides & rescaled.below(k_tangent), rescaled, k_tangent);
+        k_tangent = F::select(points.slid & slides & rescaled.below(k_tangent), rescaled, k_tangent);
     }
     Response { error, lambda: Vector::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
 }

@@ -2,7 +2,7 @@
 
 use crate::gpu::{Load, Store, glam::Vec3};
 use crate::math::{Pose, tangents};
-use crate::rigid::{CachedPair, CachedPoint, Manifold, NO_FEATURE, POINTS, Point};
+use crate::rigid::{CachedPair, CachedPoint, Manifold, NO_FEATURE, POINTS, Point, SLID};
 use crate::{layout, stage};
 
 stage! {
@@ -48,7 +48,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let gap = t * point.gap.x + u * point.gap.y + manifold.normal * point.gap.z;
             cached.anchor_b = c.rotation.inverse().apply(point.lever + manifold.offset - gap);
             cached.force = t * point.lambda.x + u * point.lambda.y + manifold.normal * point.lambda.z;
-            cached.feature = point.feature;
+            cached.feature = point.feature & !SLID;
         }
         b.cached_points.put(item * POINTS + k, cached);
         k += 1;

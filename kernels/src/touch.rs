@@ -4,7 +4,7 @@
 use crate::collide::{Solid, best_axis, other_contact};
 use crate::gpu::{Load, Store};
 use crate::layout::{Extent, Pair};
-use crate::math::Pose;
+use crate::math::{Pose, Twist};
 use crate::rigid::{Body, Collider, Params, margin, shape, world_pose};
 use crate::{layout, stage};
 
@@ -18,6 +18,7 @@ stage! {
         read 5 pairs: Pair,
         write 6 touches: u32,
         write 7 axes: u32,
+        read 8 velocities: Twist,
     }
 }
 
@@ -49,7 +50,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if moves && meets && a.body != c.body {
             let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
             let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
-            let near = margin(&b.params.at(0), &a, &c);
+            let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
             if a.shape == shape::BOX && c.shape == shape::BOX {
                 let best = best_axis(&sa, &sc);
                 axis = best.code;

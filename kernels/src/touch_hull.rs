@@ -5,7 +5,7 @@ use crate::collide::hull::{Polytope, Tables, best_axis};
 use crate::collide::{Solid, round_contact};
 use crate::gpu::{Load, Store, fmax, glam::Vec3};
 use crate::layout::{Extent, Pair};
-use crate::math::Pose;
+use crate::math::{Pose, Twist};
 use crate::rigid::{
     Body, Collider, Hull, HullEdge, HullFace, Params, margin, shape, thickness, world_pose,
 };
@@ -26,6 +26,7 @@ stage! {
         read 10 hull_edges: HullEdge,
         write 11 touches: u32,
         write 12 axes: u32,
+        read 13 velocities: Twist,
     }
 }
 
@@ -65,7 +66,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
-    let near = margin(&b.params.at(0), &a, &c);
+    let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
     // The one that is a hull in any case.
     let first = c.shape == shape::HALF_SPACE;
     let mut axis = 0;

@@ -231,6 +231,7 @@ impl StepPlan {
         let places = r.buffer("places", u64::from(room))?;
         let bind = touch::Bind {
             params: s.params,
+            velocities: s.velocities,
             bodies: s.bodies,
             poses: s.poses,
             colliders: s.colliders,
@@ -244,6 +245,7 @@ impl StepPlan {
         if capacities.hulls > 0 {
             let bind = touch_hull::Bind {
                 params: s.params,
+                velocities: s.velocities,
                 bodies: s.bodies,
                 poses: s.poses,
                 colliders: s.colliders,
@@ -293,6 +295,7 @@ impl StepPlan {
         if self.capacities.hulls > 0 {
             let bind = contacts_hull::Bind {
                 params: s.params,
+                velocities: s.velocities,
                 poses: s.poses,
                 colliders: s.colliders,
                 pairs: s.pairs,
@@ -311,6 +314,7 @@ impl StepPlan {
         }
         let bind = contacts::Bind {
             params: s.params,
+            velocities: s.velocities,
             bodies: s.bodies,
             poses: s.poses,
             colliders: s.colliders,
@@ -432,6 +436,7 @@ fn record_tree(r: &mut Recording, s: &StepBuffers, colliders: u32) -> Result<(Tr
     let boxes = r.buffer("boxes", u64::from(colliders))?;
     let bind = bounds::Bind {
         params: s.params,
+        velocities: s.velocities,
         bodies: s.bodies,
         poses: s.poses,
         colliders: s.colliders,

@@ -15,6 +15,8 @@ pub fn camera(scene: &str, world: &World) -> Camera {
         "pyramid" => (Vec3::new(0.45, 0.22, 1.0), none, none),
         // Most of its time the cloud is a heap.
         "drop" => (Vec3::new(0.8, 0.5, 1.2), Vec3::new(2.0, 1.0, 2.0), Vec3::new(2.0, -0.4 * size.y, 2.0)),
+        "arch" => (Vec3::new(0.5, 0.2, 1.0), none, none),
+        "cards" => (Vec3::new(0.35, 0.15, 1.0), Vec3::new(1.0, 0.0, 0.5), Vec3::new(1.0, 0.0, 0.5)),
         "dominoes" => (Vec3::new(-1.0, 0.3, 0.3), none, none),
         // The one without friction goes on for ever; the next stops after 51 m.
         "friction" => (Vec3::new(0.25, 0.75, 1.0), none, Vec3::new(30.0, 0.0, 0.0)),

@@ -9,11 +9,12 @@ use super::{Action, DT, Scene, SceneError};
 use crate::Settings;
 use crate::glam::{Quat, Vec3};
 use crate::render::Camera;
-use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Shape, World, WorldError};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Hull, Shape, World, WorldError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Most bodies a file may have, copies included.
 pub const MOST_BODIES: usize = 1_000_000;
@@ -78,9 +79,10 @@ fn rotation(value: &Value) -> Checked<Quat> {
 
 fn collider(value: &Value) -> Checked<Collider> {
     let mut o = Object::new(value)?;
-    // A shape is a word here, its own fields below, and a row in the table above. Hulls (`points`) have their place here.
+    // A shape is a word here, its own fields below, and a row in the table of the schema.
     let word = o.need("shape", |v| {
-        one_of(v, &[("sphere", "sphere"), ("box", "box"), ("capsule", "capsule"), ("half_space", "half_space")])
+        let words = ["sphere", "box", "capsule", "hull", "half_space"];
+        one_of(v, &words.map(|word| (word, word)))
     })?;
     let shape = match word {
         "sphere" => Shape::Sphere { radius: o.need("radius", single)? },
@@ -89,6 +91,10 @@ fn collider(value: &Value) -> Checked<Collider> {
             let half_height = o.need("half_height", single)?;
             Shape::Capsule { half_height, radius: o.need("radius", single)? }
         }
+        "hull" => o.need("points", |v| {
+            let points = each(v, vector)?;
+            Ok(Shape::ConvexHull(Arc::new(Hull::new(&points)?)))
+        })?,
         _ => Shape::HalfSpace,
     };
     let mut c = Collider::from(shape);

@@ -2,6 +2,7 @@
 
 mod arch;
 mod cameras;
+mod cards;
 #[cfg(feature = "scene-files")]
 pub mod file;
 #[cfg(feature = "scene-files")]
@@ -11,6 +12,7 @@ mod script;
 mod sliding;
 
 pub use arch::arch;
+pub use cards::cards;
 pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
 pub use script::{Action, Script};
 pub use sliding::{friction, rolling, spinner};
@@ -98,7 +100,8 @@ pub enum SceneError {
 }
 
 /// Every scene.
-pub const NAMES: [&str; 9] = ["pile", "stack", "pyramid", "arch", "drop", "dominoes", "friction", "rolling", "spinner"];
+pub const NAMES: [&str; 10] =
+    ["pile", "stack", "pyramid", "arch", "cards", "drop", "dominoes", "friction", "rolling", "spinner"];
 
 /// Reads parameters, and remembers which there are.
 struct Reader<'a> {
@@ -138,6 +141,7 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
     let scene = NAMES.into_iter().find(|n| *n == name).ok_or_else(unknown)?;
     let mut p = Reader { scene, given: parameters, known: Vec::new() };
     let mut later = Vec::new();
+    let mut settings = Settings::default();
     let (world, seconds) = match scene {
         "pile" => {
             let (bodies, levels) = (p.count("bodies", 1000, 1_000_000)?, p.count("levels", 40, 1000)?);
@@ -164,6 +168,19 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
             let hulls = p.number("hulls", 0.0, 0.0, 1.0)? != 0.0;
             (if hulls { drop_with_hulls(bodies)? } else { drop(bodies)? }, 10.0)
         }
+        "cards" => {
+            let levels = p.count("levels", 4, 40)?;
+            let hit = p.number("hit", 3.0, 0.0, 1e6)?;
+            if hit > 0.0 {
+                // One ball into the foot of the tower. At 0 s there is none.
+                let ball = Collider::sphere(0.15).density(500.0);
+                let place = Vec3::new(-0.5 * levels as f32 - 2.0, 0.4, 0.0);
+                later.push((hit as f32, BodyDesc::dynamic().at(place).moving(Vec3::X * 8.0).with(ball).into()));
+            }
+            // As in the paper: 5 sub-steps of 5 iterations.
+            (settings.substeps, settings.iterations) = (5, 5);
+            (cards(levels)?, 6.0)
+        }
         "dominoes" => (dominoes(p.count("bodies", 100, 100_000)?)?, 10.0),
         "friction" => (friction(p.number("speed", 10.0, 0.1, 100.0)? as f32)?, 12.0),
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
@@ -171,8 +188,7 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
     };
     p.finish()?;
     let camera = cameras::camera(scene, &world);
-    let (names, settings) = (BTreeMap::new(), Settings::default());
-    Ok(Scene { name: scene.to_owned(), world, names, later, settings, dt: DT, seconds, camera })
+    Ok(Scene { name: scene.to_owned(), world, names: BTreeMap::new(), later, settings, dt: DT, seconds, camera })
 }
 
 /// A world with a floor at y = 0.

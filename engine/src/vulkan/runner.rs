@@ -19,10 +19,15 @@ const STAGING: u64 = 16 << 20;
 /// Longer than any recording takes, on any device that still works.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// By the buffer they go to.
+type Copies = Vec<(vk::Buffer, Vec<vk::BufferCopy>)>;
+
 /// A recording on an [`OwnDevice`].
 pub struct VulkanRunner {
     info: DeviceInfo,
     staging: Option<(vk::Buffer, Allocation)>,
+    /// Copies out of the staging buffer that the next submission begins with.
+    copies: Copies,
     program: Program<GpuAllocator>,
     queue: Queue,
     // Last: everything above is made from it.
@@ -59,7 +64,7 @@ impl VulkanRunner {
             let queue = Queue::new(host, device.queue())?;
             (queue, Program::with_schedule(host, memory, recording, schedule, ProgramOptions::default())?)
         };
-        let mut runner = Self { info, staging: None, program, queue, device };
+        let mut runner = Self { info, staging: None, copies: Vec::new(), program, queue, device };
         let buffer = runner.create_staging()?;
         runner.staging = Some(buffer);
         runner.clear(0)?;
@@ -139,18 +144,14 @@ impl VulkanRunner {
         Ok(self.queue.wait(value, PATIENCE)?)
     }
 
-    /// Submits copies out of the staging buffer.
-    fn copy_from(&mut self, staging: vk::Buffer, copies: &mut Vec<(vk::Buffer, Vec<vk::BufferCopy>)>) -> Result<()> {
-        let copies = std::mem::take(copies);
-        if copies.is_empty() {
+    /// Makes the copies that wait for the next submission, so that the staging buffer can be used again.
+    fn flush(&mut self) -> Result<()> {
+        if self.copies.is_empty() {
             return Ok(());
         }
-        self.submit(|device, commands| {
-            for (target, regions) in &copies {
-                // SAFETY: `write_batch` made regions that lie inside both buffers.
-                unsafe { device.cmd_copy_buffer(commands, staging, *target, regions) };
-            }
-        })
+        let (staging, _) = self.staging()?;
+        let copies = std::mem::take(&mut self.copies);
+        self.submit(|device, commands| record_copies(device, commands, staging, &copies))
     }
 
     fn staging(&self) -> Result<(vk::Buffer, *mut u8)> {
@@ -174,6 +175,24 @@ impl VulkanRunner {
     }
 }
 
+/// Copies out of the staging buffer, and a barrier that makes them visible to whatever follows.
+fn record_copies(device: &ash::Device, commands: vk::CommandBuffer, staging: vk::Buffer, copies: &Copies) {
+    if copies.is_empty() {
+        return;
+    }
+    let written = [vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
+    let (from, to) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::ALL_COMMANDS);
+    // SAFETY: `write_batch` made regions that lie inside both buffers, and no two of them overlap.
+    unsafe {
+        for (target, regions) in copies {
+            device.cmd_copy_buffer(commands, staging, *target, regions);
+        }
+        device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &written, &[], &[]);
+    }
+}
+
 impl Runner for VulkanRunner {
     fn device(&self) -> &DeviceInfo {
         &self.info
@@ -187,20 +206,21 @@ impl Runner for VulkanRunner {
         self.write_batch(&[Write { buffer, offset, bytes }])
     }
 
-    /// Fills the staging buffer, then submits all copies out of it together; as often as it takes.
+    /// Fills the staging buffer; the copies out of it are part of the next run, and cost no submission of their own. What does
+    /// not fit is submitted before.
     fn write_batch(&mut self, writes: &[Write<'_>]) -> Result<()> {
         for w in writes {
             check_bounds(self.program.recording(), w.buffer, w.offset, w.bytes.len() as u64)?;
         }
-        let (staging, mapped) = self.staging()?;
-        let mut copies: Vec<(vk::Buffer, Vec<vk::BufferCopy>)> = Vec::new();
+        self.flush()?;
+        let (_, mapped) = self.staging()?;
         let mut used = 0;
         for w in writes {
             let target = self.handle(w.buffer)?;
             let (mut bytes, mut dst_offset) = (w.bytes, w.offset);
             while !bytes.is_empty() {
                 if used == STAGING {
-                    self.copy_from(staging, &mut copies)?;
+                    self.flush()?;
                     used = 0;
                 }
                 let size = (STAGING - used).min(bytes.len() as u64);
@@ -208,18 +228,19 @@ impl Runner for VulkanRunner {
                 // SAFETY: the staging buffer holds `STAGING` bytes, `used + size` at most that, and the device is idle.
                 unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), mapped.add(used as usize), now.len()) };
                 let region = vk::BufferCopy { src_offset: used, dst_offset, size };
-                match copies.last_mut() {
+                match self.copies.last_mut() {
                     Some((buffer, regions)) if *buffer == target => regions.push(region),
-                    _ => copies.push((target, vec![region])),
+                    _ => self.copies.push((target, vec![region])),
                 }
                 (bytes, dst_offset, used) = (later, dst_offset + size, used + size);
             }
         }
-        self.copy_from(staging, &mut copies)
+        Ok(())
     }
 
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()> {
         check_bounds(self.program.recording(), buffer, offset, into.len() as u64)?;
+        self.flush()?;
         let (staging, mapped) = self.staging()?;
         let source = self.handle(buffer)?;
         let mut at = offset;
@@ -248,11 +269,18 @@ impl Runner for VulkanRunner {
             access: vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE,
         };
         let mut run = None;
+        let (staging, _) = self.staging()?;
+        let copies = std::mem::take(&mut self.copies);
         let value = {
             let Self { queue, program, .. } = self;
             let _alone = owner.lock_queue();
             // SAFETY: the program records into a command buffer of the helper's, submitted once and in order.
-            unsafe { queue.submit(&[], &[], |commands| run = program.record_part(part, commands, Some(exit))) }?
+            unsafe {
+                queue.submit(&[], &[], |commands| {
+                    record_copies(&owner.host().device, commands, staging, &copies);
+                    run = program.record_part(part, commands, Some(exit));
+                })
+            }?
         };
         self.queue.wait(value, PATIENCE)?;
         // The run is over, so its time stamps are there; a device without any reports none.

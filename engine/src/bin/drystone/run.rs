@@ -126,25 +126,33 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 /// Builds or reads the scene, and sorts `--set` into settings and parameters of it.
 fn prepare(options: &Options) -> anyhow::Result<(Scene, Settings)> {
     let from_file = std::path::Path::new(&options.scene).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let read = if from_file { Some(scenes::file::read(&options.scene)?) } else { None };
-    let mut settings = read.as_ref().map_or_else(Settings::default, |scene| scene.settings);
     let mut parameters = BTreeMap::new();
+    let mut wanted = Vec::new();
     for pair in &options.set {
         let (key, value) = pair.split_once('=').with_context(|| format!("`--set {pair}`: expected KEY=VALUE"))?;
         let number: f64 = value.parse().with_context(|| format!("`--set {pair}`: `{value}` is not a number"))?;
-        if !settings.set(key, number) {
+        if Settings::default().set(key, number) {
+            wanted.push((key, number));
+        } else {
             parameters.insert(key.to_owned(), number);
         }
+    }
+    let scene = if !from_file {
+        scenes::build(&options.scene, &parameters)?
+    } else if let Some(key) = parameters.into_keys().next() {
+        bail!("{}: there is no setting `{key}`, and files have no parameters", options.scene)
+    } else {
+        scenes::file::read(&options.scene)?
+    };
+    let mut settings = scene.settings;
+    for (key, number) in wanted {
+        settings.set(key, number);
     }
     if let Some(iterations) = options.iterations {
         settings.iterations = iterations;
     }
     settings.check()?;
-    let Some(scene) = read else { return Ok((scenes::build(&options.scene, &parameters)?, settings)) };
-    match parameters.into_keys().next() {
-        None => Ok((scene, settings)),
-        Some(key) => bail!("{}: there is no setting `{key}`, and files have no parameters", options.scene),
-    }
+    Ok((scene, settings))
 }
 
 fn device(options: &Options) -> anyhow::Result<Device> {
