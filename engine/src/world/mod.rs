@@ -3,12 +3,14 @@
 //! Everything is checked when it is said: an error names the field and leaves the world as it was.
 
 mod hull;
+mod hull_table;
 mod inertia;
 mod quickhull;
 mod shape;
 
-pub(crate) use hull::{BOX_EDGES, HullTable, unit_box};
+pub(crate) use hull::unit_box;
 pub use hull::{Hull, MAX_HULL_VERTICES};
+pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use shape::{Collider, Shape};
 
 use crate::glam::{Quat, Vec3};

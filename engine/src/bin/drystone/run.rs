@@ -28,7 +28,7 @@ enum Backend {
 /// Options of `drystone run`.
 #[derive(Parser)]
 pub struct Options {
-    /// The scene: pile, stack, pyramid, drop, dominoes, friction, rolling, spinner.
+    /// The scene: pile, stack, pyramid, arch, drop, dominoes, friction, rolling, spinner.
     #[arg(default_value = "pile")]
     scene: String,
     /// What to run on.
