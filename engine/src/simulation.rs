@@ -305,6 +305,7 @@ impl Simulation {
         for edit in self.world.take_edits() {
             match edit {
                 Edit::Body(index) => self.upload_body(index)?,
+                Edit::Collider(slot) => self.runner.write_at(b.colliders, u64::from(slot), &no_collider())?,
                 Edit::Hull(slot) => self.upload_hull(slot)?,
                 Edit::Velocity(index, linear, angular) => self.write_velocity(index, Twist { linear, angular })?,
                 Edit::Impulse(index, linear, angular) => {

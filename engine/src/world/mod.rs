@@ -223,6 +223,8 @@ struct Slot {
 pub(crate) enum Edit {
     /// The body is new, or gone.
     Body(u32),
+    /// The collider is gone.
+    Collider(u32),
     /// The hull is new.
     Hull(u32),
     /// It gets this velocity.
@@ -354,6 +356,7 @@ impl World {
         self.entry(body)?;
         let slot = &mut self.slots[body.index as usize];
         if let Some(entry) = slot.entry.take() {
+            self.edits.extend(entry.colliders.iter().map(|c| Edit::Collider(*c)));
             self.free_colliders.extend(entry.colliders);
             entry.hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
         }
