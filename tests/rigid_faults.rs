@@ -194,6 +194,25 @@ fn bodies_come_and_go_between_steps() {
 }
 
 #[test]
+fn colliders_of_a_removed_body_do_not_stick_to_the_next_in_its_slot() {
+    let mut world = World::new();
+    world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+    // A foot far below: a body that had it would stand on it.
+    let tall = BodyDesc::dynamic().at(Vec3::Y * 10.0).with(cube().at(Vec3::Y * -3.0)).with(cube());
+    let first = world.add(tall).unwrap();
+    let mut simulation = simulate(world);
+    simulation.step(DT).unwrap();
+    simulation.world_mut().remove(first).unwrap();
+    let second = simulation.world_mut().add(BodyDesc::dynamic().at(Vec3::Y * 2.0).with(cube())).unwrap();
+    assert_eq!(second.index(), first.index(), "the same slot");
+    for _ in 0..120 {
+        simulation.step(DT).unwrap();
+    }
+    let height = simulation.body(second).unwrap().position.y;
+    assert!((height - 0.5).abs() < 0.01, "it stands on its own collider: {height}");
+}
+
+#[test]
 fn velocities_impulses_poses_and_kinematic_bodies_do_what_they_are_told() {
     let mut world = World::new();
     world.set_gravity(Vec3::ZERO).unwrap();

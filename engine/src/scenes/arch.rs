@@ -7,16 +7,13 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// From the middle of the arch to the middle of a stone.
 const RADIUS: f32 = 5.0;
-/// Of the stones, along the radius. An arch thinner than 0.107 of its radius cannot stand (Heyman, "The Stone Skeleton",
-/// 1966).
-const THICKNESS: f32 = 1.0;
 /// Of the blocks it stands on.
 const HEIGHT: f32 = 1.0;
 const FRICTION: f32 = 0.7;
 
 /// A semicircular arch of `stones` equal wedges, without mortar, on two blocks that do not move. The stones touch and do
-/// not overlap.
-pub fn arch(stones: u32) -> Result<World, WorldError> {
+/// not overlap. Thinner than 0.107 of its radius of 5 m it cannot stand (Heyman, "The Stone Skeleton", 1966).
+pub fn arch(stones: u32, thickness: f32) -> Result<World, WorldError> {
     let mut world = floor(FRICTION)?;
     let block = Collider::cuboid(Vec3::new(2.0, HEIGHT, 2.0)).friction(FRICTION);
     for side in [-RADIUS, RADIUS] {
@@ -24,7 +21,7 @@ pub fn arch(stones: u32) -> Result<World, WorldError> {
     }
     let half = FRAC_PI_2 / stones as f32;
     let mut corners = Vec::with_capacity(8);
-    for radius in [RADIUS - THICKNESS * 0.5, RADIUS + THICKNESS * 0.5] {
+    for radius in [RADIUS - thickness * 0.5, RADIUS + thickness * 0.5] {
         for (sine, cosine) in [half, -half].map(f32::sin_cos) {
             for z in [-0.5, 0.5] {
                 corners.push(Vec3::new(radius * sine, radius * cosine - RADIUS, z));

@@ -161,8 +161,10 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
             (stack(boxes, ratio as f32)?, 10.0)
         }
         "pyramid" => (pyramid(p.count("base", 40, 1000)?)?, 10.0),
-        // A stone is at most a right angle wide.
-        "arch" => (arch(p.number("stones", 15.0, 3.0, 200.0)? as u32)?, 10.0),
+        "arch" => {
+            let (stones, thickness) = (p.number("stones", 15.0, 3.0, 200.0)?, p.number("thickness", 1.0, 0.1, 4.0)?);
+            (arch(stones as u32, thickness as f32)?, 10.0)
+        }
         "drop" => {
             let bodies = p.count("bodies", 1000, 1_000_000)?;
             let hulls = p.number("hulls", 0.0, 0.0, 1.0)? != 0.0;

@@ -7,6 +7,7 @@ mod desc;
 mod edit;
 mod error;
 mod hull;
+mod hull_table;
 mod inertia;
 mod quickhull;
 mod shape;
@@ -14,10 +15,11 @@ mod shape;
 pub use desc::{BodyDesc, BodyKind};
 pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
+pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use shape::{Collider, Shape};
 
 pub(crate) use edit::Edit;
-pub(crate) use hull::{BOX_EDGES, HullTable, unit_box};
+pub(crate) use hull::unit_box;
 
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::rigid::NONE;

@@ -5,6 +5,7 @@
 //! lanes have no memory to spare. A point is named by the corner it is, or by the two edges that cross in it.
 
 use super::hull::{Polytope, Tables, axis};
+use super::round::clamp;
 use super::spread::Spread;
 use super::{Contact, at};
 use crate::gpu::glam::Vec3;
@@ -81,17 +82,8 @@ fn edge_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, pair: u32, margin: f
     let (pa, pb) = (a.solid.to_world(ea.start), b.solid.centre - a.solid.centre + b.solid.to_world(eb.start));
     // Closest points of the two lines, kept on the edges.
     let r = pb - pa;
-    let clamp = |v: f32| {
-        if v < 0.0 {
-            0.0
-        } else if v > 1.0 {
-            1.0
-        } else {
-            v
-        }
-    };
-    let s = clamp(r.cross(db).dot(l) / square);
-    let u = clamp(r.cross(da).dot(l) / square);
+    let s = clamp(r.cross(db).dot(l) / square, 0.0, 1.0);
+    let u = clamp(r.cross(da).dot(l) / square, 0.0, 1.0);
     let (on_a, on_b) = (pa + da * s, pb + db * u);
     let mut contact = Contact::none();
     contact.normal = normal;

@@ -56,7 +56,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     // Nearest point on an edge; inside, the edge axis of least overlap.
     let mut nearest = f32::MAX;
     let (mut on_hull, mut on_axis) = (Vec3::ZERO, p);
-    let (mut least, mut across) = (f32::NEG_INFINITY, Vec3::Y);
+    let (mut least, mut across, mut over_edge) = (f32::NEG_INFINITY, Vec3::Y, p);
     let mut k = 0;
     while k < b.hull.edges {
         let edge = b.edge(t, k);
@@ -80,7 +80,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
             let between = edge.left.cross(l).dot(e) * l.cross(edge.right).dot(e) > 0.0;
             let out = l.dot(r);
             if between && out > least {
-                (least, across) = (out, l);
+                (least, across, over_edge) = (out, l, q);
             }
         }
         k += 1;
@@ -90,28 +90,29 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     let flat = b.face(t, face).normal;
     let mut out = direction(on_axis - on_hull, flat).0;
     let mut height = distance;
+    // Faces under the ends; inside, under the deeper end, or the face is not the way out.
+    let deeper = if flat.dot(d) > 0.0 { p } else { p + d };
+    let mut under = false;
+    let mut end = 0;
+    while end < 2 {
+        let (above, index, q) = if end == 0 { (way_p, face_p, p) } else { (way_q, face_q, p + d) };
+        let plane = b.face(t, if inside { face } else { index });
+        let q = if inside { deeper } else { q };
+        let over = over_face(t, b, &plane, plane.normal, q, Vec3::ZERO, 0.0);
+        under = over.from <= over.to;
+        if under && !inside && above > 0.0 && above <= height {
+            (out, height, on_axis) = (plane.normal, above, q);
+            on_hull = q - out * above;
+        }
+        end += 1;
+    }
     if inside {
-        let threshold = way + 0.05 * abs(way) + 0.01 * a.radius;
+        let threshold = if under { way + 0.05 * abs(way) + 0.01 * a.radius } else { way };
         let by_edge = least > threshold;
         out = if by_edge { across } else { flat };
         height = if by_edge { least } else { way };
-        // The end that is deepest, or wherever the axis is nearest to the edge: it is parallel to the way out.
-        let end = if flat.dot(d) > 0.0 { p } else { p + d };
-        on_axis = if by_edge { on_axis } else { end };
+        on_axis = if by_edge { over_edge } else { deeper };
         on_hull = on_axis - out * height;
-    } else {
-        let mut end = 0;
-        while end < 2 {
-            let q = if end == 0 { p } else { p + d };
-            let above = if end == 0 { way_p } else { way_q };
-            let plane = b.face(t, if end == 0 { face_p } else { face_q });
-            let over = over_face(t, b, &plane, plane.normal, q, Vec3::ZERO, 0.0);
-            if above > 0.0 && above <= height && over.from <= over.to {
-                (out, height, on_axis) = (plane.normal, above, q);
-                on_hull = q - out * above;
-            }
-            end += 1;
-        }
     }
 
     let mut contact = Contact::none();
@@ -120,7 +121,9 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     if dd > 0.0 && out.dot(flat) > 0.99 {
         let plane = b.face(t, face);
         let over = over_face(t, b, &plane, flat, p, d, 0.0);
-        if over.to - over.from > 0.025 {
+        let lower = flat.dot(p + d * if flat.dot(d) > 0.0 { over.from } else { over.to }) - plane.offset;
+        // Unless something beside the face is nearer.
+        if over.to - over.from > 0.025 && lower < height + 0.01 * a.radius {
             contact.normal = b.solid.to_world(flat);
             let mut end = 0;
             while end < 2 {
@@ -131,9 +134,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
                 }
                 end += 1;
             }
-            if contact.count > 0 {
-                return contact;
-            }
+            return contact;
         }
     }
     contact.normal = b.solid.to_world(out);

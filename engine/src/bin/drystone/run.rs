@@ -28,7 +28,7 @@ enum Backend {
 /// Options of `drystone run`.
 #[derive(Parser)]
 pub struct Options {
-    /// The scene: pile, stack, pyramid, drop, dominoes, friction, rolling, spinner, or a file that ends with .json.
+    /// The scene by its name (an unknown one lists them all), or a file that ends with .json.
     #[arg(default_value = "pile", value_name = "SCENE|FILE.json")]
     scene: String,
     /// What to run on.

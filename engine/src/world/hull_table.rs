@@ -1,0 +1,173 @@
+//! Places of hulls in the device's tables. Bodies with equal hulls share one.
+
+use super::{Hull, MAX_HULL_VERTICES, WorldError};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Edges of [`super::unit_box`], which lie first in the tables.
+pub(crate) const BOX_EDGES: u32 = 12;
+/// Room that the tables may need at most.
+const MAX_EDGES: u32 = 1 << 26;
+
+/// A hull in the tables.
+#[derive(Clone, Debug)]
+pub(crate) struct TableEntry {
+    pub hull: Arc<Hull>,
+    /// Where its parts of the tables begin.
+    pub first: u32,
+    users: u32,
+}
+
+/// Every different hull of a world once, with a place in the device's tables that is free again when nobody has it any
+/// longer. A closed surface has more edges than vertices or faces, so one range of indices, as long as there are edges,
+/// serves all tables.
+#[derive(Clone, Debug)]
+pub(crate) struct HullTable {
+    slots: Vec<Option<TableEntry>>,
+    free_slots: Vec<u32>,
+    by_hash: HashMap<u64, Vec<u32>>,
+    /// Free ranges by their start, never two that touch.
+    gaps: Vec<(u32, u32)>,
+    end: u32,
+}
+
+impl HullTable {
+    pub fn new() -> Self {
+        Self { slots: Vec::new(), free_slots: Vec::new(), by_hash: HashMap::new(), gaps: Vec::new(), end: BOX_EDGES }
+    }
+
+    /// Slots that were ever used.
+    pub fn slot_count(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Where the tables end.
+    pub fn end(&self) -> u32 {
+        self.end
+    }
+
+    pub fn entry(&self, slot: u32) -> Option<&TableEntry> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// Whether so many more hulls fit, whatever they are.
+    pub fn check(&self, hulls: usize) -> Result<(), WorldError> {
+        let most = (hulls as u64).saturating_mul(3 * MAX_HULL_VERTICES as u64);
+        if u64::from(self.end) + most <= u64::from(MAX_EDGES) {
+            return Ok(());
+        }
+        Err(WorldError::Full { what: "edges of convex hulls", limit: MAX_EDGES })
+    }
+
+    /// The slot of a hull, and whether it is new in the tables.
+    pub fn acquire(&mut self, hull: &Arc<Hull>) -> (u32, bool) {
+        let alike = self.by_hash.entry(hull.hash).or_default();
+        for &slot in alike.iter() {
+            if let Some(entry) = &mut self.slots[slot as usize]
+                && (Arc::ptr_eq(&entry.hull, hull) || entry.hull.is(hull))
+            {
+                entry.users += 1;
+                return (slot, false);
+            }
+        }
+        let slot = self.free_slots.pop().unwrap_or(self.slots.len() as u32);
+        if slot as usize == self.slots.len() {
+            self.slots.push(None);
+        }
+        alike.push(slot);
+        let first = self.take(hull.edges.len() as u32);
+        self.slots[slot as usize] = Some(TableEntry { hull: hull.clone(), first, users: 1 });
+        (slot, true)
+    }
+
+    /// One user less.
+    pub fn release(&mut self, slot: u32) {
+        let Some(entry) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { return };
+        entry.users -= 1;
+        if entry.users > 0 {
+            return;
+        }
+        let (first, hull) = (entry.first, entry.hull.clone());
+        self.slots[slot as usize] = None;
+        self.free_slots.push(slot);
+        if let Some(alike) = self.by_hash.get_mut(&hull.hash) {
+            alike.retain(|s| *s != slot);
+            if alike.is_empty() {
+                self.by_hash.remove(&hull.hash);
+            }
+        }
+        self.give(first, first + hull.edges.len() as u32);
+    }
+
+    /// The first gap that is long enough, or the end.
+    fn take(&mut self, length: u32) -> u32 {
+        if let Some(i) = self.gaps.iter().position(|(from, to)| to - from >= length) {
+            let (from, to) = self.gaps[i];
+            if to - from == length {
+                self.gaps.remove(i);
+            } else {
+                self.gaps[i].0 += length;
+            }
+            return from;
+        }
+        self.end += length;
+        self.end - length
+    }
+
+    fn give(&mut self, mut from: u32, mut to: u32) {
+        self.gaps.retain(|&(f, t)| {
+            let touches = t == from || f == to;
+            if touches {
+                (from, to) = (from.min(f), to.max(t));
+            }
+            !touches
+        });
+        if to == self.end {
+            self.end = from;
+        } else {
+            let place = self.gaps.partition_point(|g| g.0 < from);
+            self.gaps.insert(place, (from, to));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit_box;
+    use super::*;
+    use crate::glam::Vec3;
+
+    fn wedge(width: f32) -> Arc<Hull> {
+        let points = [Vec3::ZERO, Vec3::X * width, Vec3::Y, Vec3::Z];
+        Arc::new(Hull::new(&points).unwrap())
+    }
+
+    #[test]
+    fn equal_hulls_share_a_slot_and_places_are_used_again() {
+        let mut table = HullTable::new();
+        let (a, new) = table.acquire(&wedge(1.0));
+        assert!(new);
+        assert_eq!(table.acquire(&wedge(1.0)), (a, false), "the same points made twice");
+        let (b, new) = table.acquire(&wedge(2.0));
+        assert!(new && a != b);
+        assert_eq!(table.end(), BOX_EDGES + 12, "two tetrahedra");
+        table.release(a);
+        assert!(table.entry(a).is_some(), "one user is left");
+        table.release(a);
+        assert!(table.entry(a).is_none());
+        let (c, _) = table.acquire(&wedge(3.0));
+        assert_eq!((c, table.entry(c).unwrap().first, table.end()), (a, BOX_EDGES, BOX_EDGES + 12));
+        for slot in [c, b] {
+            table.release(slot);
+        }
+        assert_eq!((table.end(), table.gaps.len()), (BOX_EDGES, 0), "as if nothing had been there");
+    }
+
+    #[test]
+    fn the_unit_box_has_the_edges_that_are_set_aside_for_it() {
+        let hull = unit_box().unwrap();
+        assert_eq!((hull.vertices.len(), hull.faces.len(), hull.edges.len() as u32), (8, 6, BOX_EDGES));
+        assert_eq!(hull.half, Vec3::ONE);
+        assert!(hull.faces.iter().all(|f| f.offset == 1.0 && f.normal.abs().max_element() == 1.0));
+    }
+}
