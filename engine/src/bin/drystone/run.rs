@@ -56,7 +56,7 @@ pub struct Options {
     #[arg(long)]
     state: bool,
     #[command(flatten)]
-    outputs: outputs::Options,
+    outputs: outputs::FileOptions,
 }
 
 /// What is watched while the scene runs.
