@@ -1,6 +1,6 @@
 //! The report of a run as one page that needs nothing else: pictures, plots, settings, device.
 
-use super::pictures::{self, encode};
+use super::pictures::{self, Pictures, encode};
 use super::plot::{Series, escaped, lines, number, stacked};
 use anyhow::Context;
 use drystone::metrics::Metrics;
@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Pictures of a page.
 const STILLS: u32 = 6;
+/// Pixels across, at most.
+const WIDEST: f64 = 640.0;
 /// Times at which the state is looked at, at most.
 const LOOKS: u32 = 240;
 /// Passes that are told apart in the plot; the others are one area.
@@ -99,14 +101,18 @@ fn fields(value: &impl std::fmt::Debug) -> Vec<(String, String)> {
 }
 
 impl Page {
-    pub fn new(path: &Path, scene: &str, steps: u32, dt: f32, picture: Picture) -> anyhow::Result<Self> {
-        let quality = RenderOptions { width: 640, height: 360, samples: 8, occlusion_rays: 4 };
+    /// A page about so many steps, with small pictures of the quality of `pictures`.
+    pub fn new(path: &Path, scene: &str, steps: u32, dt: f32, pictures: &Pictures<'_>) -> anyhow::Result<Self> {
+        let RenderOptions { width, height, .. } = pictures.quality();
+        let smaller = (WIDEST / f64::from(width)).min(1.0);
+        let [width, height] = [width, height].map(|v| ((f64::from(v) * smaller) as u32).max(1));
+        let quality = RenderOptions { width, height, ..pictures.quality() };
         Ok(Self {
             file: pictures::create(path)?,
             scene: scene.to_owned(),
             dt: f64::from(dt),
             total: steps,
-            picture,
+            picture: pictures.picture(),
             renderer: Renderer::new(quality)?,
             steps: Vec::new(),
             looks: Vec::new(),

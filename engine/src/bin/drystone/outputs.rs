@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Options of `drystone run` about files.
 #[derive(Args)]
-pub struct Options {
+pub struct FileOptions {
     /// Write a page with pictures, plots, settings and device, which opens in any browser without a network.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     #[command(flatten)]
-    pictures: pictures::Options,
+    pictures: pictures::PictureOptions,
 }
 
 /// Everything that watches a run.
@@ -33,9 +33,15 @@ pub struct Outputs<'a> {
 
 impl<'a> Outputs<'a> {
     /// Checks what was asked for, and that files can be written, before the run begins.
-    pub fn new(options: &'a Options, scene: &Scene, steps: u32, dt: f32, bar: &ProgressBar) -> anyhow::Result<Self> {
+    pub fn new(
+        options: &'a FileOptions,
+        scene: &Scene,
+        steps: u32,
+        dt: f32,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Self> {
         let pictures = Pictures::new(&options.pictures, scene, steps, dt, bar)?;
-        let page = options.report.as_ref().map(|path| Page::new(path, &scene.name, steps, dt, pictures.picture()));
+        let page = options.report.as_ref().map(|path| Page::new(path, &scene.name, steps, dt, &pictures));
         let trace = options.trace.as_ref().map(|path| Trace::new(path, &scene.name));
         Ok(Self { clock: Instant::now(), pictures, page: page.transpose()?, trace: trace.transpose()? })
     }

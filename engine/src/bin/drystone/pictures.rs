@@ -27,7 +27,7 @@ enum Colour {
 
 /// Options of `drystone run` about pictures.
 #[derive(Args)]
-pub struct Options {
+pub struct PictureOptions {
     /// Write a picture of the last state.
     #[arg(long, value_name = "FILE", help_heading = "Pictures")]
     png: Option<PathBuf>,
@@ -94,7 +94,7 @@ pub fn encode(image: &Image, target: impl Write) -> anyhow::Result<()> {
 
 /// Takes the pictures of a run.
 pub struct Pictures<'a> {
-    options: &'a Options,
+    options: &'a PictureOptions,
     renderer: Renderer,
     picture: Picture,
     bar: ProgressBar,
@@ -104,7 +104,13 @@ pub struct Pictures<'a> {
 }
 
 impl<'a> Pictures<'a> {
-    pub fn new(options: &'a Options, scene: &Scene, steps: u32, dt: f32, bar: &ProgressBar) -> anyhow::Result<Self> {
+    pub fn new(
+        options: &'a PictureOptions,
+        scene: &Scene,
+        steps: u32,
+        dt: f32,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Self> {
         let [width, height] = options.size;
         let quality = RenderOptions { width, height, samples: options.samples, occlusion_rays: options.ao };
         let renderer = Renderer::new(quality)?;
@@ -142,6 +148,11 @@ impl<'a> Pictures<'a> {
     /// What is taken.
     pub fn picture(&self) -> Picture {
         self.picture
+    }
+
+    /// How large and how smooth.
+    pub fn quality(&self) -> RenderOptions {
+        self.renderer.options()
     }
 
     fn take(&mut self, simulation: &mut Simulation) -> anyhow::Result<Image> {

@@ -56,7 +56,7 @@ pub struct Options {
     #[arg(long)]
     state: bool,
     #[command(flatten)]
-    outputs: outputs::Options,
+    outputs: outputs::FileOptions,
 }
 
 /// Steps beyond which the number of them has to be said.

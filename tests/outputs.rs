@@ -1,0 +1,179 @@
+//! The files `drystone run` writes: pictures, films, the page, the trace.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// Runs a small scene in `folder`. Returns what was said on standard error.
+fn run(folder: &Path, arguments: &[&str], succeeds: bool) -> String {
+    let scene = ["run", "drop", "--backend", "cpu", "--set", "bodies=12", "--size", "64x36", "--samples", "2"];
+    let output = Command::new(env!("CARGO_BIN_EXE_drystone"))
+        .args(scene)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.success(), succeeds, "{arguments:?}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+/// Every frame of a PNG, put together.
+fn png_frames(path: &Path) -> Vec<Vec<[u8; 3]>> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    assert_eq!((reader.info().width, reader.info().height), (64, 36));
+    let count = reader.info().animation_control().map_or(1, |a| a.num_frames);
+    let mut canvas = vec![[0; 3]; 64 * 36];
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    (0..count)
+        .map(|_| {
+            let info = reader.next_frame(&mut pixels).unwrap();
+            let channels = info.color_type.samples();
+            for (place, pixel) in canvas.iter_mut().zip(pixels.chunks_exact(channels)) {
+                if channels == 3 || pixel[3] == 255 {
+                    place.copy_from_slice(&pixel[..3]);
+                }
+            }
+            canvas.clone()
+        })
+        .collect()
+}
+
+fn gif_frames(path: &Path) -> (Vec<Vec<[u8; 3]>>, u16) {
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut decoder = options.read_info(std::fs::File::open(path).unwrap()).unwrap();
+    assert_eq!((decoder.width(), decoder.height()), (64, 36));
+    let mut canvas = vec![[0; 3]; 64 * 36];
+    let (mut frames, mut delay) = (Vec::new(), 0);
+    while let Some(frame) = decoder.read_next_frame().unwrap() {
+        delay = frame.delay;
+        for (place, pixel) in canvas.iter_mut().zip(frame.buffer.chunks_exact(4)) {
+            if pixel[3] == 255 {
+                place.copy_from_slice(&pixel[..3]);
+            }
+        }
+        frames.push(canvas.clone());
+    }
+    (frames, delay)
+}
+
+fn mean_difference(a: &[[u8; 3]], b: &[[u8; 3]]) -> f64 {
+    let all = a.as_flattened().iter().zip(b.as_flattened());
+    all.map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / (a.len() * 3) as f64
+}
+
+#[test]
+fn films_show_the_frames_that_files_show() {
+    let folder = folder("films");
+    let run = |more: &[&str]| run(&folder, &[&["--steps", "30", "--every", "5"], more].concat(), true);
+    run(&["--frames", "frames", "--video", "film.gif", "--png", "last.png"]);
+    run(&["--video", "film.apng"]);
+    let files: Vec<_> = (0..7).map(|i| png_frames(&folder.join(format!("frames/{i:05}.png"))).remove(0)).collect();
+    assert!(!folder.join("frames/00007.png").exists());
+    assert_eq!(png_frames(&folder.join("last.png"))[0], files[6]);
+    assert!(mean_difference(&files[0], &files[6]) > 3.0, "things fall");
+    assert_eq!(png_frames(&folder.join("film.apng")), files, "all colours");
+    let (frames, delay) = gif_frames(&folder.join("film.gif"));
+    assert_eq!(delay, 8, "5/60 s in hundredths");
+    assert_eq!(frames.len(), files.len());
+    for (i, (frame, file)) in frames.iter().zip(&files).enumerate() {
+        let difference = mean_difference(frame, file);
+        assert!(difference < 6.0, "frame {i}: {difference} a channel, with 255 colours for all frames");
+    }
+}
+
+#[test]
+fn the_trace_has_every_pass_of_every_step_in_chromes_format() {
+    let folder = folder("trace");
+    run(&folder, &["--steps", "4", "--trace", "trace.json", "--set", "substeps=2"], true);
+    let trace: Value = serde_json::from_slice(&std::fs::read(folder.join("trace.json")).unwrap()).unwrap();
+    assert_eq!(trace["displayTimeUnit"], "ms");
+    let events = trace["traceEvents"].as_array().unwrap();
+    let mut names = Vec::new();
+    for e in events {
+        assert!(e["name"].is_string() && e["pid"].is_u64() && e["tid"].is_u64(), "{e}");
+        match e["ph"].as_str().unwrap() {
+            "X" => {
+                assert!(e["ts"].as_f64().unwrap() >= 0.0 && e["dur"].as_f64().unwrap() >= 0.0, "{e}");
+                assert!(e["cat"].is_string() && e["args"].is_object(), "{e}");
+            }
+            "C" => assert!(e["ts"].is_f64() && e["args"]["pairs"].is_u64(), "{e}"),
+            "M" => names.push(e["args"]["name"].as_str().unwrap()),
+            other => panic!("an event of kind {other}"),
+        }
+    }
+    assert_eq!(names, ["drystone run drop", "steps", "passes"]);
+    let of = |category: &str| events.iter().filter(|e| e["cat"] == category).collect::<Vec<_>>();
+    let (steps, passes) = (of("step"), of("pass"));
+    assert_eq!(steps.len(), 4);
+    let range = |e: &Value| (e["ts"].as_f64().unwrap(), e["ts"].as_f64().unwrap() + e["dur"].as_f64().unwrap());
+    for (i, step) in steps.iter().enumerate() {
+        let inside: Vec<_> = passes.iter().filter(|p| p["args"]["step"] == i).collect();
+        assert_eq!(inside.iter().filter(|p| p["name"] == "gate").count(), 2, "once a sub-step");
+        assert!(inside.iter().any(|p| p["name"] == "primal"));
+        let (start, end) = range(step);
+        assert!(i == 0 || range(steps[i - 1]).1 <= start, "steps follow each other");
+        for pass in inside {
+            let (a, b) = range(pass);
+            assert!(start <= a && b <= end + 1e-3, "{pass} in {step}");
+        }
+    }
+}
+
+#[test]
+fn the_page_stands_alone() {
+    let folder = folder("page");
+    run(&folder, &["--steps", "20", "--report", "page.html", "--colour", "speed"], true);
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    for word in ["Time by pass", "Energy", "Momentum", "Penetration", "Counts", "iterations", "subgroup size", "primal"]
+    {
+        assert!(page.contains(word), "`{word}` in the page");
+    }
+    assert_eq!(page.matches("data:image/png;base64,").count(), 6, "pictures");
+    assert_eq!(page.matches("<svg").count(), 7, "plots");
+    // What is left without the pictures' letters.
+    let text: String = page.split("base64,").map(|part| part.split_once('"').map_or(part, |p| p.1)).collect();
+    for outside in ["http:", "https:", "<script", "<link rel=\"stylesheet\"", "url(", "NaN", "inf\""] {
+        assert!(!text.contains(outside), "`{outside}` in the page");
+    }
+    for tag in ["figure", "figcaption", "svg", "table", "caption", "div", "tr", "td", "span", "text", "title"] {
+        let opened = text.matches(&format!("<{tag}>")).count() + text.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, text.matches(&format!("</{tag}>")).count(), "<{tag}> is closed as often as opened");
+    }
+    // The pictures are pictures.
+    let first = page.split("base64,").nth(1).unwrap().split('"').next().unwrap();
+    assert!(first.starts_with("iVBORw0KGgo") && first.len().is_multiple_of(4));
+}
+
+#[test]
+fn mistakes_about_pictures_are_named_before_the_run() {
+    let folder = folder("mistakes");
+    for (arguments, words) in [
+        (&["--video", "film.mp4"][..], &["film.mp4", ".gif"][..]),
+        (&["--png", "nowhere/x.png"], &["nowhere/x.png"]),
+        (&["--report", "nowhere/x.html"], &["nowhere/x.html"]),
+        (&["--trace", "nowhere/x.json"], &["nowhere/x.json"]),
+        (&["--png", "x.png", "--camera", "1,2"], &["three numbers"]),
+        (&["--png", "x.png", "--camera", "1,2,x"], &["not a number"]),
+        (&["--png", "x.png", "--camera", "1,2,3", "--look", "1,2,3"], &["eye is at its target"]),
+        (&["--png", "x.png", "--fov", "0"], &["field of view"]),
+        (&["--png", "x.png", "--every", "0"], &["--every"]),
+        (&["--png", "x.png", "--ao", "1000"], &["occlusion"]),
+    ] {
+        let said = run(&folder, &[&["--steps", "100000"], arguments].concat(), false);
+        for word in words {
+            assert!(said.contains(word), "`{word}` in what {arguments:?} says: {said}");
+        }
+    }
+}
