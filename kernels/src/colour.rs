@@ -5,17 +5,16 @@
 //! change would have to travel along a whole chain, round by round. Rounds read one array and write the other.
 
 use crate::gpu::{Load, Store};
-use crate::rigid::{Body, Manifold, NONE, row};
+use crate::rigid::{Body, NONE, row};
 use crate::{layout, stage};
 
 stage! {
     "colour" each 256 {
         read 0 bodies: Body,
-        read 1 manifolds: Manifold,
-        read 2 rows: u32,
-        read 3 entries: u32,
-        read 4 colours: u32,
-        write 5 coloured: u32,
+        read 1 rows: u32,
+        read 2 neighbours: u32,
+        read 3 colours: u32,
+        write 4 coloured: u32,
     }
 }
 
@@ -43,13 +42,6 @@ fn hash(i: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// The body at the other end of an entry.
-#[inline(always)]
-pub fn neighbour(manifolds: &impl Load<Manifold>, entry: u32) -> u32 {
-    let manifold = manifolds.at(entry >> 1);
-    if entry & 1 == 0 { manifold.body_b } else { manifold.body_a }
-}
-
 /// Colours one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -64,7 +56,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let row = row(&b.rows, item);
         let mut e = row.start;
         while e < row.end {
-            let other = neighbour(&b.manifolds, b.entries.at(e));
+            let other = b.neighbours.at(e);
             let colour = b.colours.at(other);
             if b.bodies.at(other).is_dynamic() && colour < push.colours {
                 used |= 1 << colour;

@@ -1,21 +1,20 @@
 //! After the last round: bodies that still share a colour with a neighbour, or found none free, go into the fallback,
 //! which solves them one after the other. Writes the keys that sort bodies by colour.
 
-use crate::colour::{neighbour, precedes};
+use crate::colour::precedes;
 use crate::gpu::{Load, Store};
-use crate::rigid::{Body, Manifold, row};
+use crate::rigid::{Body, row};
 use crate::{layout, stage};
 
 stage! {
     "colour_settle" each 256 {
         read 0 bodies: Body,
-        read 1 manifolds: Manifold,
-        read 2 rows: u32,
-        read 3 entries: u32,
-        read 4 coloured: u32,
-        write 5 colours: u32,
-        write 6 keys: u32,
-        write 7 order: u32,
+        read 1 rows: u32,
+        read 2 neighbours: u32,
+        read 3 coloured: u32,
+        write 4 colours: u32,
+        write 5 keys: u32,
+        write 6 order: u32,
     }
 }
 
@@ -45,7 +44,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let row = row(&b.rows, item);
         let mut e = row.start;
         while e < row.end {
-            let other = neighbour(&b.manifolds, b.entries.at(e));
+            let other = b.neighbours.at(e);
             if b.coloured.at(other) == mine && precedes(other, item) && b.bodies.at(other).is_dynamic() {
                 key = push.colours;
             }

@@ -24,10 +24,11 @@ stage! {
         read 5 points: Point,
         read 6 rows: u32,
         read 7 entries: u32,
-        read 8 ranges: ColourRange,
-        read 9 order: u32,
-        update 10 poses: Pose,
-        update 11 deltas: Twist,
+        read 8 neighbours: u32,
+        read 9 ranges: ColourRange,
+        read 10 order: u32,
+        update 11 poses: Pose,
+        update 12 deltas: Twist,
     }
 }
 
@@ -111,6 +112,9 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         let mut system = System::none();
         if works {
             index = b.order.at(first + at);
+            if at + step < tile && first + at + step < range.end {
+                prefetch(b.order.at(first + at + step), b);
+            }
             system = gather(index, team, push.stabilise != 0, b);
         }
         let system = system.over_lanes(group, team.width);
@@ -118,6 +122,19 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
             apply(index, &system, b);
         }
         base += step;
+    }
+}
+
+/// Asks for the manifolds of a body that will be worked on soon. On a GPU there are other lanes to work meanwhile.
+#[inline(always)]
+fn prefetch(index: u32, b: &Bindings<'_>) {
+    let row = row(&b.rows, index);
+    let mut e = row.start;
+    while e < row.end {
+        let manifold = b.entries.at(e) >> 1;
+        b.manifolds.prefetch(manifold, 1);
+        b.points.prefetch(manifold * POINTS, POINTS);
+        e += 1;
     }
 }
 
@@ -144,17 +161,10 @@ fn gather(index: u32, team: Team, stabilise: bool, b: &Bindings<'_>) -> System {
     let row = row(&b.rows, index);
     let mut e = row.start + share.entry;
     while e < row.end {
-        let manifold = b.entries.at(e) >> 1;
-        b.manifolds.prefetch(manifold, 1);
-        b.points.prefetch(manifold * POINTS, POINTS);
-        e += share.entries;
-    }
-    e = row.start + share.entry;
-    while e < row.end {
         let entry = b.entries.at(e);
         let manifold = b.manifolds.at(entry >> 1);
         let is_a = entry & 1 == 0;
-        let theirs = b.deltas.at(if is_a { manifold.body_b } else { manifold.body_a });
+        let theirs = b.deltas.at(b.neighbours.at(e));
         let basis = tangents(manifold.normal);
         let a = if is_a { mine } else { theirs };
         let c = if is_a { theirs } else { mine };

@@ -1,14 +1,18 @@
-//! Where each body's entries start and end in the sorted list, and the list itself as the next step will need it.
+//! Where each body's entries start and end in the sorted list, and the list itself as the next step will need it. The
+//! sorted list is then done with, and takes the body at the other end of every entry: whoever only wants to know that need
+//! not look into manifolds that lie all over memory.
 
 use crate::gpu::{Load, Store};
+use crate::rigid::Manifold;
 use crate::{layout, stage};
 
 stage! {
     "rows" each 256 {
         read 0 keys: u32,
-        read 1 payloads: u32,
-        write 2 rows: u32,
-        write 3 entries: u32,
+        read 1 manifolds: Manifold,
+        update 2 payloads: u32,
+        write 3 rows: u32,
+        write 4 entries: u32,
     }
 }
 
@@ -29,10 +33,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let key = b.keys.at(item);
-    b.entries.put(item, b.payloads.at(item));
+    let entry = b.payloads.at(item);
+    b.entries.put(item, entry);
     if key == push.nobody {
         return;
     }
+    let manifold = b.manifolds.at(entry >> 1);
+    b.payloads.put(item, if entry & 1 == 0 { manifold.body_b } else { manifold.body_a });
     if item == 0 || b.keys.at(item - 1) != key {
         b.rows.put(key * 2, item);
     }

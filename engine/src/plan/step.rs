@@ -330,8 +330,8 @@ impl StepPlan {
             points: s.points,
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
-        record_rows(r, &s, &work, self.capacities)?;
-        let by_colour = record_colours(r, &s, &work, bodies, options)?;
+        let neighbours = record_rows(r, &s, &work, self.capacities)?;
+        let by_colour = record_colours(r, &s, &work, neighbours, bodies, options)?;
 
         let bind = predict::Bind {
             params: s.params,
@@ -355,6 +355,7 @@ impl StepPlan {
             points: s.points,
             rows: s.rows,
             entries: s.entries,
+            neighbours,
             ranges: s.ranges,
             order: by_colour,
             poses: s.poses,
@@ -455,8 +456,13 @@ fn bits(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
-/// Rows of manifolds for every body, in the order of the manifolds.
-fn record_rows(r: &mut Recording, s: &StepBuffers, work: &Work, capacities: Capacities) -> Result<(), PlanError> {
+/// Rows of manifolds for every body, in the order of the manifolds. Returns the bodies at the other ends.
+fn record_rows(
+    r: &mut Recording,
+    s: &StepBuffers,
+    work: &Work,
+    capacities: Capacities,
+) -> Result<Buffer<u32>, PlanError> {
     let Capacities { bodies, manifolds, .. } = capacities;
     let (limit, nobody) = (manifolds * 2, bodies);
     let unsorted = Pairs::new(r, "rows.unsorted", u64::from(limit))?;
@@ -478,8 +484,15 @@ fn record_rows(r: &mut Recording, s: &StepBuffers, work: &Work, capacities: Capa
     let sorted = sort.record(r, "rows.sort")?;
     let clear = rows_clear::Bind { rows: s.rows };
     r.dispatch_indirect(work.args, dispatch::BODIES, clear.with(rows_clear::Push { count: bodies }))?;
-    let bind = rows::Bind { keys: sorted.keys, payloads: sorted.payloads, rows: s.rows, entries: s.entries };
-    r.dispatch_indirect(work.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))
+    let bind = rows::Bind {
+        keys: sorted.keys,
+        manifolds: s.manifolds,
+        payloads: sorted.payloads,
+        rows: s.rows,
+        entries: s.entries,
+    };
+    r.dispatch_indirect(work.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))?;
+    Ok(sorted.payloads)
 }
 
 /// Colours (line 2), and the bodies sorted by them.
@@ -487,6 +500,7 @@ fn record_colours(
     r: &mut Recording,
     s: &StepBuffers,
     work: &Work,
+    neighbours: Buffer<u32>,
     count: u32,
     options: StepOptions,
 ) -> Result<Buffer<u32>, PlanError> {
@@ -494,23 +508,15 @@ fn record_colours(
     let (mut from, mut to) = (s.colours, work.coloured);
     // An odd number of rounds ends in the array that `colour_settle` reads.
     for _ in 0..options.colour_rounds | 1 {
-        let bind = colour::Bind {
-            bodies: s.bodies,
-            manifolds: s.manifolds,
-            rows: s.rows,
-            entries: s.entries,
-            colours: from,
-            coloured: to,
-        };
+        let bind = colour::Bind { bodies: s.bodies, rows: s.rows, neighbours, colours: from, coloured: to };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours }))?;
         (from, to) = (to, from);
     }
     let keyed = Pairs::new(r, "colours.unsorted", u64::from(count))?;
     let bind = colour_settle::Bind {
         bodies: s.bodies,
-        manifolds: s.manifolds,
         rows: s.rows,
-        entries: s.entries,
+        neighbours,
         coloured: from,
         colours: to,
         keys: keyed.keys,

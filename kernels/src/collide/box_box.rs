@@ -6,7 +6,7 @@
 
 use super::{Contact, Solid, at, component};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Store, abs, fmax, sqrt};
+use crate::gpu::{Load, Local, Store, abs, fmax, sqrt};
 
 /// An axis and how far apart the boxes are along it.
 #[derive(Clone, Copy)]
@@ -131,11 +131,16 @@ fn edge_contact(a: &Solid, b: &Solid, pair: u32, margin: f32) -> Contact {
 #[derive(Clone, Copy)]
 struct Polygon {
     count: u32,
-    point: [Vec3; 8],
-    edge: [u32; 8],
+    point: Local<Vec3, 8>,
+    edge: Local<u32, 8>,
 }
 
 impl Polygon {
+    #[inline(always)]
+    fn empty() -> Self {
+        Self { count: 0, point: Local::splat(Vec3::ZERO), edge: Local::splat(0) }
+    }
+
     #[inline(always)]
     fn add(&mut self, point: Vec3, edge: u32) {
         if self.count < 8 {
@@ -160,11 +165,12 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
             hv + p.y
         }
     };
-    let mut out = Polygon { count: 0, point: [Vec3::ZERO; 8], edge: [0; 8] };
+    let mut out = Polygon::empty();
+    let mut q = at(&polygon.point, 0);
     let mut k = 0;
     while k < polygon.count {
-        let next = if k + 1 < polygon.count { k + 1 } else { 0 };
-        let (p, q) = (at(&polygon.point, k), at(&polygon.point, next));
+        let p = q;
+        q = at(&polygon.point, if k + 1 < polygon.count { k + 1 } else { 0 });
         let (dp, dq) = (inside(p), inside(q));
         let label = polygon.edge.at(k);
         if dp >= 0.0 {
@@ -213,7 +219,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
     let middle = incident.centre + side - reference.centre;
     let project = |p: Vec3| Vec3::new(p.dot(u), p.dot(v), p.dot(n) - hn);
 
-    let mut polygon = Polygon { count: 0, point: [Vec3::ZERO; 8], edge: [0; 8] };
+    let mut polygon = Polygon::empty();
     polygon.add(project(middle + eu + ev), 0);
     polygon.add(project(middle - eu + ev), 1);
     polygon.add(project(middle - eu - ev), 2);
@@ -225,7 +231,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
     }
 
     // What is near enough, then the four that span the most.
-    let mut near = Polygon { count: 0, point: [Vec3::ZERO; 8], edge: [0; 8] };
+    let mut near = Polygon::empty();
     let mut k = 0;
     while k < polygon.count {
         if at(&polygon.point, k).z < margin {

@@ -16,7 +16,7 @@ pub use hull_round::{half_space_contact, round_contact};
 pub use round::{box_capsule, box_half_space, round_half_space, round_round, sphere_box};
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Local, Store};
 use crate::math::{Pose, Rotation};
 use crate::rigid::{Collider, shape};
 
@@ -45,18 +45,24 @@ pub struct Contact {
     /// How many points there are.
     pub count: u32,
     /// Points on a.
-    pub on_a: [Vec3; 4],
+    pub on_a: Local<Vec3, 4>,
     /// Points on b.
-    pub on_b: [Vec3; 4],
+    pub on_b: Local<Vec3, 4>,
     /// What the points are on the shapes: the same from step to step while the contact is the same.
-    pub feature: [u32; 4],
+    pub feature: Local<u32, 4>,
 }
 
 impl Contact {
     /// No points.
     #[inline(always)]
     pub fn none() -> Self {
-        Self { normal: Vec3::Y, count: 0, on_a: [Vec3::ZERO; 4], on_b: [Vec3::ZERO; 4], feature: [0; 4] }
+        Self {
+            normal: Vec3::Y,
+            count: 0,
+            on_a: Local::splat(Vec3::ZERO),
+            on_b: Local::splat(Vec3::ZERO),
+            feature: Local::splat(0),
+        }
     }
 
     /// Adds a point; there is room for four.
@@ -142,6 +148,6 @@ pub fn other_contact(a: &Solid, code_a: u32, b: &Solid, code_b: u32, margin: f32
 
 /// The point at `i` of a small array.
 #[inline(always)]
-pub(crate) fn at<const N: usize>(points: &[Vec3; N], i: u32) -> Vec3 {
+pub(crate) fn at<const N: usize>(points: &Local<Vec3, N>, i: u32) -> Vec3 {
     points.at(i)
 }

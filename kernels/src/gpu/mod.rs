@@ -13,6 +13,7 @@
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
 //! | [`Wide`] | one float | four, for what a lane can do to several things at once |
 //! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
+//! | [`Local`] | a choice between registers | array on the stack |
 //!
 //! [`stage!`](crate::stage) turns a declaration into the SPIR-V entry point, the native entry point and the
 //! description the host plans with.
@@ -22,6 +23,7 @@ mod float;
 mod group;
 #[cfg(not(target_arch = "spirv"))]
 mod host;
+mod local;
 mod macros;
 mod wide;
 
@@ -33,6 +35,7 @@ pub use host::has_v3;
 #[cfg(not(target_arch = "spirv"))]
 pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};
 
+pub use local::Local;
 #[cfg(not(target_arch = "spirv"))]
 pub use wide::{Quad, QuadMask};
 pub use wide::{Real, Vector, Wide};

@@ -1,0 +1,77 @@
+//! A few values that a lane keeps by number. GPUs cannot index registers: an array with a variable index lives in memory,
+//! an access a lane. So it is unrolled there into a choice between all of them; the CPU indexes.
+
+use super::{Load, Store};
+
+/// Up to eight values.
+#[derive(Clone, Copy)]
+pub struct Local<T, const N: usize>([T; N]);
+
+impl<T: Copy, const N: usize> Local<T, N> {
+    /// All the same.
+    #[inline(always)]
+    pub fn splat(value: T) -> Self {
+        const { assert!(N <= 8) };
+        Self([value; N])
+    }
+}
+
+#[cfg(target_arch = "spirv")]
+mod target {
+    use super::*;
+    use spirv_std::arch::IndexUnchecked;
+
+    macro_rules! unrolled {
+        ($($slot:literal)*) => {
+            impl<T: Copy, const N: usize> Load<T> for Local<T, N> {
+                #[inline(always)]
+                fn at(&self, i: u32) -> T {
+                    // SAFETY: in bounds wherever `N` lets it run.
+                    let mut value = unsafe { *self.0.index_unchecked(0) };
+                    $(if N > $slot {
+                        // SAFETY: as above.
+                        let other = unsafe { *self.0.index_unchecked($slot) };
+                        value = if i == $slot { other } else { value };
+                    })*
+                    value
+                }
+            }
+
+            impl<T: Copy, const N: usize> Store<T> for Local<T, N> {
+                #[inline(always)]
+                fn put(&mut self, i: u32, value: T) {
+                    // SAFETY: in bounds wherever `N` lets it run.
+                    let first = unsafe { *self.0.index_unchecked(0) };
+                    // SAFETY: as above.
+                    unsafe { *self.0.index_unchecked_mut(0) = if i == 0 { value } else { first } };
+                    $(if N > $slot {
+                        // SAFETY: as above.
+                        let old = unsafe { *self.0.index_unchecked($slot) };
+                        // SAFETY: as above.
+                        unsafe { *self.0.index_unchecked_mut($slot) = if i == $slot { value } else { old } };
+                    })*
+                }
+            }
+        };
+    }
+    unrolled!(1 2 3 4 5 6 7);
+}
+
+#[cfg(not(target_arch = "spirv"))]
+mod target {
+    use super::*;
+
+    impl<T: Copy, const N: usize> Load<T> for Local<T, N> {
+        #[inline(always)]
+        fn at(&self, i: u32) -> T {
+            self.0[i as usize]
+        }
+    }
+
+    impl<T: Copy, const N: usize> Store<T> for Local<T, N> {
+        #[inline(always)]
+        fn put(&mut self, i: u32, value: T) {
+            self.0[i as usize] = value;
+        }
+    }
+}
