@@ -4,10 +4,10 @@
 //! one, and crossings of their edges. These are gone through, never stored: a face may have any number of edges, and
 //! lanes have no memory to spare. A point is named by the corner it is, or by the two edges that cross in it.
 
+use super::Contact;
 use super::hull::{Polytope, Tables, axis};
 use super::round::clamp;
 use super::spread::Spread;
-use super::{Contact, at};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, abs, sqrt};
 use crate::rigid::{HullFace, NONE};
@@ -186,7 +186,7 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
     contact.normal = if on_b { n } else { -n };
     let mut k = 0;
     while k < spread.count {
-        let tip = reference.solid.centre + reference.solid.to_world(at(&spread.point, k));
+        let tip = reference.solid.centre + reference.solid.to_world(spread.point.at(k));
         let foot = tip - n * spread.height.at(k);
         contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, spread.name.at(k));
         k += 1;

@@ -4,7 +4,7 @@ use super::hull::{Polytope, Tables};
 use super::hull_clip::over_face;
 use super::round::{clamp, direction};
 use super::spread::Spread;
-use super::{Contact, Solid, at};
+use super::{Contact, Solid};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, abs, fmax, fmin, sqrt};
 use crate::rigid::ROLLS;
@@ -166,7 +166,7 @@ pub fn half_space_contact(t: &Tables<'_>, a: &Polytope, b: &Solid, margin: f32) 
     contact.normal = b.y;
     let mut k = 0;
     while k < spread.count {
-        let p = a.solid.centre + a.solid.to_world(at(&spread.point, k));
+        let p = a.solid.centre + a.solid.to_world(spread.point.at(k));
         contact.add(p, p - b.y * spread.height.at(k), spread.name.at(k));
         k += 1;
     }
