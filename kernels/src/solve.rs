@@ -12,7 +12,7 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Real, Vector, finite};
 use crate::math::{Rotation, Twist};
-use crate::rigid::{Manifold, Params, Point, STICKS, option};
+use crate::rigid::{Manifold, Params, Point, option};
 
 /// Overlap that a step corrects at most, as a part of the collider's size.
 const DEEPEST: f32 = 0.02;
@@ -38,15 +38,18 @@ impl<F: Real> Points<F> {
     /// The points from `first` on, `count` of them at most; those that are not there push nothing.
     #[inline(always)]
     pub fn load(points: &impl Load<Point>, first: u32, count: u32) -> Self {
-        let there = F::first(count);
-        let (none, zero) = (Vector::zero(), F::splat(0.0));
+        let c = F::columns(count, |i| {
+            let Point { lever: r, gap: g, lambda: l, k_normal, k_tangent, feature } = points.at(first + i);
+            [r.x, r.y, r.z, g.x, g.y, g.z, l.x, l.y, l.z, k_normal, k_tangent, f32::from_bits(feature)]
+        });
         Self {
-            lever: Vector::select(there, Vector::each(|i| points.at(first + i).lever), none),
-            gap: Vector::select(there, Vector::each(|i| points.at(first + i).gap), none),
-            lambda: Vector::select(there, Vector::each(|i| points.at(first + i).lambda), none),
-            k_normal: F::select(there, F::each(|i| points.at(first + i).k_normal), zero),
-            k_tangent: F::select(there, F::each(|i| points.at(first + i).k_tangent), zero),
-            sticks: F::each_mask(|i| points.at(first + i).feature & STICKS != 0),
+            lever: Vector::new(c[0], c[1], c[2]),
+            gap: Vector::new(c[3], c[4], c[5]),
+            lambda: Vector::new(c[6], c[7], c[8]),
+            k_normal: c[9],
+            k_tangent: c[10],
+            // `STICKS` is the sign bit.
+            sticks: c[11].signed(),
         }
     }
 }
