@@ -14,7 +14,7 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Real, Vector, finite};
 use crate::math::{Rotation, Twist};
-use crate::rigid::{Manifold, Params, Point, SLID, STICKS, option};
+use crate::rigid::{Manifold, Params, Point, option};
 
 /// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
 const DEEPEST: f32 = 0.02;
@@ -72,15 +72,19 @@ impl<F: Real> Points<F> {
     /// The points from `first` on, `count` of them at most; those that are not there push nothing.
     #[inline(always)]
     pub fn load(points: &impl Load<Point>, first: u32, count: u32) -> Self {
-        let there = F::first(count);
-        let (none, zero) = (Vector::zero(), F::splat(0.0));
+        // `STICKS` is the sign bit, and `SLID` the one below.
+        let c = F::columns(count, |i| {
+            let Point { lever: r, gap: g, lambda: l, k, feature } = points.at(first + i);
+            let bits = f32::from_bits;
+            [r.x, r.y, r.z, g.x, g.y, g.z, l.x, l.y, l.z, k, bits(feature), bits(feature << 1)]
+        });
         Self {
-            lever: Vector::select(there, Vector::each(|i| points.at(first + i).lever), none),
-            gap: Vector::select(there, Vector::each(|i| points.at(first + i).gap), none),
-            lambda: Vector::select(there, Vector::each(|i| points.at(first + i).lambda), none),
-            k: F::select(there, F::each(|i| points.at(first + i).k), zero),
-            sticks: F::each_mask(|i| points.at(first + i).feature & STICKS != 0),
-            slid: F::each_mask(|i| points.at(first + i).feature & SLID != 0),
+            lever: Vector::new(c[0], c[1], c[2]),
+            gap: Vector::new(c[3], c[4], c[5]),
+            lambda: Vector::new(c[6], c[7], c[8]),
+            k: c[9],
+            sticks: c[10].signed(),
+            slid: c[11].signed(),
         }
     }
 }

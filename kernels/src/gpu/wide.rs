@@ -14,12 +14,10 @@ pub trait Real:
     const WIDTH: u32;
     /// The same everywhere.
     fn splat(value: f32) -> Self;
-    /// `value(i)` at `i`.
-    fn each(value: impl Fn(u32) -> f32) -> Self;
-    /// True at those of the first `count`.
-    fn first(count: u32) -> Self::Mask;
-    /// `value(i)` at `i`.
-    fn each_mask(value: impl Fn(u32) -> bool) -> Self::Mask;
+    /// Where the sign bit is set.
+    fn signed(self) -> Self::Mask;
+    /// Columns of a table whose row `i` is `row(i)`, and zeros from row `count` on; `count` is not 0.
+    fn columns(count: u32, row: impl Fn(u32) -> [f32; 12]) -> [Self; 12];
     /// Square roots.
     fn root(self) -> Self;
     /// Where it is below `other`.
@@ -62,18 +60,13 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn each(value: impl Fn(u32) -> f32) -> Self {
-        value(0)
+    fn signed(self) -> bool {
+        self.to_bits() >> 31 != 0
     }
 
     #[inline(always)]
-    fn first(count: u32) -> bool {
-        count > 0
-    }
-
-    #[inline(always)]
-    fn each_mask(value: impl Fn(u32) -> bool) -> bool {
-        value(0)
+    fn columns(_count: u32, row: impl Fn(u32) -> [f32; 12]) -> [Self; 12] {
+        row(0)
     }
 
     #[inline(always)]
@@ -131,12 +124,6 @@ impl<F: Real> Vector<F> {
         Self { x: F::splat(v.x), y: F::splat(v.y), z: F::splat(v.z) }
     }
 
-    /// `value(i)` at `i`.
-    #[inline(always)]
-    pub fn each(value: impl Fn(u32) -> Vec3) -> Self {
-        Self { x: F::each(|i| value(i).x), y: F::each(|i| value(i).y), z: F::each(|i| value(i).z) }
-    }
-
     /// Zero.
     #[inline(always)]
     pub fn zero() -> Self {
@@ -169,12 +156,6 @@ impl<F: Real> Vector<F> {
     #[inline(always)]
     pub fn times(self, other: Self) -> Self {
         Self { x: self.x * other.x, y: self.y * other.y, z: self.z * other.z }
-    }
-
-    /// `a` where the mask is true, else `b`.
-    #[inline(always)]
-    pub fn select(mask: F::Mask, a: Self, b: Self) -> Self {
-        Self { x: F::select(mask, a.x, b.x), y: F::select(mask, a.y, b.y), z: F::select(mask, a.z, b.z) }
     }
 
     /// The one at `i`.
@@ -237,14 +218,6 @@ mod quad {
     #[derive(Clone, Copy, Debug)]
     pub struct QuadMask(__m128);
 
-    impl Quad {
-        #[inline(always)]
-        fn new(v: [f32; 4]) -> Self {
-            // SAFETY: SSE is part of x86-64.
-            Self(unsafe { _mm_setr_ps(v[0], v[1], v[2], v[3]) })
-        }
-    }
-
     macro_rules! operator {
         ($($trait:ident $name:ident $intrinsic:ident),*) => {$(
             impl $trait for Quad {
@@ -297,20 +270,37 @@ mod quad {
         }
 
         #[inline(always)]
-        fn each(value: impl Fn(u32) -> f32) -> Self {
-            Self::new([value(0), value(1), value(2), value(3)])
-        }
-
-        #[inline(always)]
-        fn first(count: u32) -> QuadMask {
-            Self::new([0.0, 1.0, 2.0, 3.0]).below(Self::splat(count as f32))
-        }
-
-        #[inline(always)]
-        fn each_mask(value: impl Fn(u32) -> bool) -> QuadMask {
-            let bits = |i| -i32::from(value(i));
+        fn signed(self) -> QuadMask {
             // SAFETY: SSE2 is part of x86-64.
-            QuadMask(unsafe { _mm_castsi128_ps(_mm_setr_epi32(bits(0), bits(1), bits(2), bits(3))) })
+            QuadMask(unsafe { _mm_castsi128_ps(_mm_srai_epi32::<31>(_mm_castps_si128(self.0))) })
+        }
+
+        #[inline(always)]
+        fn columns(count: u32, row: impl Fn(u32) -> [f32; 12]) -> [Self; 12] {
+            let rows = [row(0), row(1), row(2), row(3)];
+            let mut columns = [Self::splat(0.0); 12];
+            for block in [0, 4, 8] {
+                // SAFETY: SSE is part of x86-64; every row has four floats from `block` on.
+                let [a, b, c, d] = [0, 1, 2, 3].map(|i: usize| unsafe { _mm_loadu_ps(rows[i].as_ptr().add(block)) });
+                // SAFETY: SSE is part of x86-64.
+                let turned = unsafe {
+                    let (ab, cd) = (_mm_unpacklo_ps(a, b), _mm_unpacklo_ps(c, d));
+                    let (ab_high, cd_high) = (_mm_unpackhi_ps(a, b), _mm_unpackhi_ps(c, d));
+                    [
+                        _mm_movelh_ps(ab, cd),
+                        _mm_movehl_ps(cd, ab),
+                        _mm_movelh_ps(ab_high, cd_high),
+                        _mm_movehl_ps(cd_high, ab_high),
+                    ]
+                };
+                columns[block..block + 4].copy_from_slice(&turned.map(Self));
+            }
+            if count < 4 {
+                // SAFETY: SSE is part of x86-64.
+                let there = Self(unsafe { _mm_setr_ps(0.0, 1.0, 2.0, 3.0) }).below(Self::splat(count as f32));
+                columns = columns.map(|c| Self::select(there, c, Self::splat(0.0)));
+            }
+            columns
         }
 
         #[inline(always)]
@@ -375,7 +365,7 @@ mod quad {
                 type Output = Self;
                 #[inline(always)]
                 fn $name(self, other: Self) -> Self {
-                    Self::each(|i| self.0[i as usize].$name(other.0[i as usize]))
+                    Self(std::array::from_fn(|i| self.0[i].$name(other.0[i])))
                 }
             }
         )*};
@@ -394,7 +384,7 @@ mod quad {
         type Output = Self;
         #[inline(always)]
         fn bitand(self, other: Self) -> Self {
-            Quad::each_mask(|i| self.0[i as usize] & other.0[i as usize])
+            Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
         }
     }
 
@@ -416,18 +406,15 @@ mod quad {
         }
 
         #[inline(always)]
-        fn each(value: impl Fn(u32) -> f32) -> Self {
-            Self([value(0), value(1), value(2), value(3)])
+        fn signed(self) -> QuadMask {
+            QuadMask(self.0.map(f32::is_sign_negative))
         }
 
         #[inline(always)]
-        fn first(count: u32) -> QuadMask {
-            Self::each_mask(|i| i < count)
-        }
-
-        #[inline(always)]
-        fn each_mask(value: impl Fn(u32) -> bool) -> QuadMask {
-            QuadMask([value(0), value(1), value(2), value(3)])
+        fn columns(count: u32, row: impl Fn(u32) -> [f32; 12]) -> [Self; 12] {
+            let rows = [row(0), row(1), row(2), row(3)];
+            let cell = |row: usize, column: usize| if (row as u32) < count { rows[row][column] } else { 0.0 };
+            std::array::from_fn(|column| Self(std::array::from_fn(|row| cell(row, column))))
         }
 
         #[inline(always)]
@@ -437,12 +424,12 @@ mod quad {
 
         #[inline(always)]
         fn below(self, other: Self) -> QuadMask {
-            Self::each_mask(|i| self.0[i as usize] < other.0[i as usize])
+            QuadMask(std::array::from_fn(|i| self.0[i] < other.0[i]))
         }
 
         #[inline(always)]
         fn select(mask: QuadMask, a: Self, b: Self) -> Self {
-            Self::each(|i| if mask.0[i as usize] { a.0[i as usize] } else { b.0[i as usize] })
+            Self(std::array::from_fn(|i| if mask.0[i] { a.0[i] } else { b.0[i] }))
         }
 
         #[inline(always)]
