@@ -5,7 +5,6 @@ use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::rays::{Hit, Ray, Targets};
 use crate::rigid::Collider;
-use crate::walk::Tree;
 use crate::{layout, stage};
 
 stage! {
@@ -13,12 +12,11 @@ stage! {
         read 0 nodes: Node,
         read 1 node_volumes: Volume,
         read 2 leaf_volumes: Volume,
-        read 3 ropes: u32,
-        read 4 order: u32,
-        read 5 colliders: Collider,
-        read 6 poses: Pose,
-        read 7 rays: Ray,
-        write 8 hits: Hit,
+        read 3 order: u32,
+        read 4 colliders: Collider,
+        read 5 poses: Pose,
+        read 6 rays: Ray,
+        write 7 hits: Hit,
     }
 }
 
@@ -37,7 +35,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let tree = Tree { nodes: b.nodes, node_volumes: b.node_volumes, leaf_volumes: b.leaf_volumes, ropes: b.ropes };
-    let targets = Targets { tree, order: b.order, colliders: b.colliders, poses: b.poses };
+    let targets = Targets {
+        nodes: b.nodes,
+        node_volumes: b.node_volumes,
+        leaf_volumes: b.leaf_volumes,
+        order: b.order,
+        colliders: b.colliders,
+        poses: b.poses,
+    };
     b.hits.put(item, targets.trace(&b.rays.at(item), push.leaves, false));
 }

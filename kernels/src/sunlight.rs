@@ -6,7 +6,6 @@ use crate::math::{Pose, tangents};
 use crate::picture::{View, lifted, pixel, shift, spot};
 use crate::rays::{Hit, Ray, Targets};
 use crate::rigid::{Collider, NONE};
-use crate::walk::Tree;
 use crate::{layout, stage};
 
 stage! {
@@ -14,14 +13,13 @@ stage! {
         read 0 nodes: Node,
         read 1 node_volumes: Volume,
         read 2 leaf_volumes: Volume,
-        read 3 ropes: u32,
-        read 4 order: u32,
-        read 5 colliders: Collider,
-        read 6 poses: Pose,
-        read 7 views: View,
-        read 8 rays: Ray,
-        read 9 hits: Hit,
-        write 10 sunlight: f32,
+        read 3 order: u32,
+        read 4 colliders: Collider,
+        read 5 poses: Pose,
+        read 6 views: View,
+        read 7 rays: Ray,
+        read 8 hits: Hit,
+        write 9 sunlight: f32,
     }
 }
 
@@ -58,8 +56,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     // What does not face the sun sends a ray that goes nowhere.
     let reach = if faces { crate::eye_rays::FAR } else { -1.0 };
     let origin = lifted(ray.origin + ray.direction * hit.distance, hit.normal, hit.distance);
-    let tree = Tree { nodes: b.nodes, node_volumes: b.node_volumes, leaf_volumes: b.leaf_volumes, ropes: b.ropes };
-    let targets = Targets { tree, order: b.order, colliders: b.colliders, poses: b.poses };
+    let targets = Targets {
+        nodes: b.nodes,
+        node_volumes: b.node_volumes,
+        leaf_volumes: b.leaf_volumes,
+        order: b.order,
+        colliders: b.colliders,
+        poses: b.poses,
+    };
     let blocked = targets.trace(&Ray { origin, reach, direction }, push.leaves, true).collider != NONE;
     b.sunlight.put(item, if faces && !blocked { 1.0 } else { 0.0 });
 }

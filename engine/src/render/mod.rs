@@ -124,7 +124,7 @@ impl Picture {
             height,
             sun: self.sun.normalize_or(Vec3::Y),
             sun_size: 0.02,
-            occlusion: distance * 0.15,
+            occlusion: distance * 0.1,
             haze: distance * 9.0,
             // Metres in a scene as large as a room or a house, else a power of ten.
             cell: 10f32.powf((distance / 15.0).log10().round()),

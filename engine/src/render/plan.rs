@@ -164,9 +164,9 @@ pub(super) fn record_cast(
     hits: Buffer<Hit>,
     count: u32,
 ) -> Result<(), PlanError> {
-    let Tree { nodes, node_volumes, leaf_volumes, ropes, order, .. } = step.tree;
+    let Tree { nodes, node_volumes, leaf_volumes, order, .. } = step.tree;
     let (colliders, poses) = (step.buffers.colliders, step.buffers.poses);
-    let bind = cast::Bind { nodes, node_volumes, leaf_volumes, ropes, order, colliders, poses, rays, hits };
+    let bind = cast::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, rays, hits };
     r.dispatch_each(u64::from(count), bind.with(cast::Push { count, leaves: step.capacities.colliders }))
 }
 
@@ -181,35 +181,13 @@ impl Samples {
         occlusion_rays: u32,
     ) -> Result<(), PlanError> {
         let Self { count, rays, hits, sunlight, openness, .. } = *self;
-        let Tree { nodes, node_volumes, leaf_volumes, ropes, order, .. } = step.tree;
+        let Tree { nodes, node_volumes, leaf_volumes, order, .. } = step.tree;
         let (colliders, poses, leaves) = (step.buffers.colliders, step.buffers.poses, step.capacities.colliders);
-        let bind = sunlight::Bind {
-            nodes,
-            node_volumes,
-            leaf_volumes,
-            ropes,
-            order,
-            colliders,
-            poses,
-            views,
-            rays,
-            hits,
-            sunlight,
-        };
+        let bind =
+            sunlight::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, views, rays, hits, sunlight };
         r.dispatch_each(u64::from(count), bind.with(sunlight::Push { count, leaves, sample }))?;
-        let bind = occlusion::Bind {
-            nodes,
-            node_volumes,
-            leaf_volumes,
-            ropes,
-            order,
-            colliders,
-            poses,
-            views,
-            rays,
-            hits,
-            openness,
-        };
+        let bind =
+            occlusion::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, views, rays, hits, openness };
         r.dispatch_each(u64::from(count), bind.with(occlusion::Push { count, leaves, sample, rays: occlusion_rays }))
     }
 }

@@ -8,12 +8,11 @@ pub mod shapes;
 
 use crate::collide::Solid;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, fmax, fmin};
+use crate::gpu::{Load, Read, Store, fmax, fmin};
 use crate::layout;
-use crate::layout::{Aabb, END, LEAF};
+use crate::layout::{Aabb, END, LEAF, Node, Volume};
 use crate::math::Pose;
 use crate::rigid::{Collider, NONE, shape, world_pose};
-use crate::walk::Tree;
 
 layout! {
     /// A ray.
@@ -59,8 +58,12 @@ impl Touch {
 /// What a ray may meet.
 #[derive(Clone, Copy)]
 pub struct Targets<'a> {
-    /// The hierarchy.
-    pub tree: Tree<'a>,
+    /// Inner nodes of the hierarchy.
+    pub nodes: Read<'a, Node>,
+    /// Their volumes.
+    pub node_volumes: Read<'a, Volume>,
+    /// Volumes of the leaves in Morton order.
+    pub leaf_volumes: Read<'a, Volume>,
     /// The collider at each leaf.
     pub order: Read<'a, u32>,
     /// Colliders.
@@ -79,14 +82,16 @@ fn inverse(d: Vec3) -> Vec3 {
     Vec3::new(one(d.x), one(d.y), one(d.z))
 }
 
-/// Whether a ray meets a box within `reach`. An empty box is never met.
+/// Where a ray enters a box: 0 inside of it, [`Touch::NEVER`] when it misses, or meets it beyond `reach`. An empty box is
+/// never met.
 #[inline(always)]
-fn meets(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> bool {
+fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
     let (a, b) = ((bounds.min - origin) * inverse, (bounds.max - origin) * inverse);
     let enter = fmax(fmax(fmin(a.x, b.x), fmin(a.y, b.y)), fmax(fmin(a.z, b.z), 0.0));
     let leave = fmin(fmin(fmax(a.x, b.x), fmax(a.y, b.y)), fmin(fmax(a.z, b.z), reach));
     // A little more than rounding loses, so that no box is passed by along its side.
-    (enter <= leave * 1.000_01 + 1e-6) & (bounds.min.x <= bounds.max.x)
+    let met = (enter <= leave * 1.000_01 + 1e-6) & (bounds.min.x <= bounds.max.x);
+    if met { enter } else { Touch::NEVER }
 }
 
 /// A ray against one collider, in world space. This is where shapes are told apart.
@@ -108,13 +113,27 @@ fn touch(ray: &Ray, collider: &Collider, pose: &Pose) -> Touch {
     Touch { distance: met.distance, normal: solid.to_world(met.normal) }
 }
 
+/// Deeper than a hierarchy can be: a level a bit of the Morton code, then a level a bit of the index.
+const DEPTH: usize = 64;
+
 impl Targets<'_> {
+    /// The box of a child.
+    #[inline(always)]
+    fn bounds(&self, child: u32) -> Aabb {
+        if child & LEAF != 0 { self.leaf_volumes.at(child & !LEAF).bounds } else { self.node_volumes.at(child).bounds }
+    }
+
     /// The first thing on the ray's way among `leaves` leaves; with `any`, whatever is found first.
+    ///
+    /// Nearer children come first, so that what is found early cuts the search short: this needs a stack, unlike the walk
+    /// that finds pairs.
     #[inline(always)]
     pub fn trace(&self, ray: &Ray, leaves: u32, any: bool) -> Hit {
         let mut hit = Hit { distance: ray.reach, collider: NONE, body: NONE, normal: Vec3::ZERO };
         let inverse = inverse(ray.direction);
-        let mut at = if leaves == 0 {
+        let mut stack = [END; DEPTH];
+        let mut depth = 0;
+        let mut at = if leaves == 0 || ray.reach < 0.0 {
             END
         } else if leaves == 1 {
             LEAF
@@ -124,31 +143,34 @@ impl Targets<'_> {
         let mut fuel = leaves * 2;
         while at != END && fuel > 0 {
             fuel -= 1;
-            let is_leaf = at & LEAF != 0;
-            let leaf = at & !LEAF;
-            let (bounds, last, below) = if is_leaf {
-                (self.tree.leaf_volumes.at(leaf).bounds, leaf, at)
-            } else {
-                let node = self.tree.nodes.at(at);
-                (self.tree.node_volumes.at(at).bounds, node.last, node.left)
-            };
-            let inside = meets(ray.origin, inverse, hit.distance, &bounds);
-            if inside & is_leaf {
-                let index = self.order.at(leaf);
+            let mut next = END;
+            if at & LEAF != 0 {
+                let index = self.order.at(at & !LEAF);
                 let collider = self.colliders.at(index);
                 let met = touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.body)));
                 if met.distance < hit.distance {
                     hit = Hit { distance: met.distance, collider: index, body: collider.body, normal: met.normal };
                 }
+            } else {
+                let node = self.nodes.at(at);
+                let left = entry(ray.origin, inverse, hit.distance, &self.bounds(node.left));
+                let right = entry(ray.origin, inverse, hit.distance, &self.bounds(node.right));
+                let (near, far) = if left <= right { (node.left, node.right) } else { (node.right, node.left) };
+                let (first, second) = (fmin(left, right), fmax(left, right));
+                if second < Touch::NEVER {
+                    stack.put(depth, far);
+                    depth += 1;
+                }
+                if first < Touch::NEVER {
+                    next = near;
+                }
             }
             let found = any & (hit.collider != NONE);
-            at = if found {
-                END
-            } else if inside & !is_leaf {
-                below
-            } else {
-                self.tree.ropes.at(last)
-            };
+            if next == END && depth > 0 && !found {
+                depth -= 1;
+                next = stack.at(depth);
+            }
+            at = if found { END } else { next };
         }
         hit
     }
