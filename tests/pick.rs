@@ -46,11 +46,16 @@ fn world(random: &mut Random) -> World {
             .at(Vec3::new(random.range(-10.0, 10.0), random.range(0.5, 12.0), random.range(-10.0, 10.0)))
             .turned(turn(random));
         for _ in 0..1 + random.below(2) {
-            let shape = match random.below(3) {
+            let shape = match random.below(4) {
                 0 => Collider::sphere(random.range(0.05, 0.6)),
                 1 => {
                     let side = |r: &mut Random| r.range(0.05, 1.5);
                     Collider::cuboid(Vec3::new(side(random), side(random), side(random)))
+                }
+                2 => {
+                    let size = random.range(0.1, 0.8);
+                    let points: Vec<_> = (0..10).map(|_| direction(random) * size).collect();
+                    Collider::hull(&points).unwrap()
                 }
                 _ => Collider::capsule(random.range(0.05, 0.8), random.range(0.05, 0.4)),
             };
@@ -85,6 +90,28 @@ struct Target<'a> {
     shape: &'a Shape,
     centre: DVec3,
     rotation: DQuat,
+    /// Faces of a hull.
+    planes: Vec<(DVec3, f64)>,
+}
+
+/// Every plane through three vertices of a hull that has all others below it.
+fn planes(shape: &Shape) -> Vec<(DVec3, f64)> {
+    let Shape::ConvexHull(hull) = shape else { return Vec::new() };
+    let points: Vec<DVec3> = hull.vertices().map(Vec3::as_dvec3).collect();
+    let mut planes = Vec::new();
+    for (i, &a) in points.iter().enumerate() {
+        for (j, &b) in points.iter().enumerate().skip(i + 1) {
+            for &c in &points[j + 1..] {
+                let normal = (b - a).cross(c - a);
+                for up in [normal.normalize_or_zero(), -normal.normalize_or_zero()] {
+                    if normal.length() > 1e-9 && points.iter().all(|p| up.dot(*p - a) < 1e-6) {
+                        planes.push((up, up.dot(a)));
+                    }
+                }
+            }
+        }
+    }
+    planes
 }
 
 fn targets(world: &World) -> Vec<Target<'_>> {
@@ -95,7 +122,7 @@ fn targets(world: &World) -> Vec<Target<'_>> {
             let rotation = desc.rotation.as_dquat();
             let centre = desc.position.as_dvec3() + rotation * c.position.as_dvec3();
             let rotation = (rotation * c.rotation.as_dquat()).normalize();
-            list.push(Target { body, shape: &c.shape, centre, rotation });
+            list.push(Target { body, shape: &c.shape, centre, rotation, planes: planes(&c.shape) });
         }
     }
     list
@@ -109,8 +136,9 @@ fn ball(o: DVec3, d: DVec3, c: DVec3, radius: f64) -> Option<[f64; 2]> {
 }
 
 /// The nearest distance, 0 inside, in the shape's space.
-fn distance(shape: &Shape, o: DVec3, d: DVec3, thicker: f64) -> Option<f64> {
-    let (inside, candidates) = match *shape {
+fn distance(target: &Target<'_>, o: DVec3, d: DVec3, thicker: f64) -> Option<f64> {
+    let Target { shape, planes, .. } = target;
+    let (inside, candidates) = match **shape {
         Shape::Sphere { radius } => {
             let radius = f64::from(radius) + thicker;
             (o.length() <= radius, ball(o, d, DVec3::ZERO, radius).map_or(Vec::new(), Vec::from))
@@ -145,6 +173,11 @@ fn distance(shape: &Shape, o: DVec3, d: DVec3, thicker: f64) -> Option<f64> {
             }
             ((o - DVec3::Y * o.y.clamp(-h, h)).length() <= r, found)
         }
+        Shape::ConvexHull(_) => {
+            let below = |p: DVec3, slack: f64| planes.iter().all(|(up, offset)| up.dot(p) <= offset + thicker + slack);
+            let way = |(up, offset): &(DVec3, f64)| (offset + thicker - up.dot(o)) / up.dot(d);
+            (below(o, 0.0), planes.iter().map(way).filter(|t| below(o + d * t, 1e-9)).collect())
+        }
         Shape::HalfSpace => (o.y <= thicker, vec![(thicker - o.y) / d.y]),
     };
     if inside {
@@ -161,7 +194,7 @@ fn search(targets: &[Target<'_>], ray: &Ray, thicker: f64) -> Option<Found> {
         .iter()
         .filter_map(|t| {
             let back = t.rotation.inverse();
-            let way = distance(t.shape, back * (o - t.centre), back * d, thicker)?;
+            let way = distance(t, back * (o - t.centre), back * d, thicker)?;
             (way <= f64::from(ray.reach)).then_some((way, t.body))
         })
         .collect();
@@ -205,6 +238,7 @@ fn rays_meet_what_a_search_through_all_bodies_finds() {
     assert!(count(&|s| matches!(s, Shape::Sphere { .. })) > 100);
     assert!(count(&|s| matches!(s, Shape::Box { .. })) > 300);
     assert!(count(&|s| matches!(s, Shape::Capsule { .. })) > 200);
+    assert!(count(&|s| matches!(s, Shape::ConvexHull(_))) > 100);
     assert!(count(&|s| matches!(s, Shape::HalfSpace)) > 1000);
     assert!(expected.iter().filter(|e| e[0].is_none()).count() > 1000);
     assert!(expected.iter().filter(|e| e[0].is_some_and(|f| f.way == 0.0)).count() > 50, "rays that start inside");

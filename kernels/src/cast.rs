@@ -4,7 +4,7 @@ use crate::gpu::{Load, Store};
 use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::rays::{Hit, Ray, Targets};
-use crate::rigid::Collider;
+use crate::rigid::{Collider, Hull, HullFace};
 use crate::{layout, stage};
 
 stage! {
@@ -17,6 +17,8 @@ stage! {
         read 5 poses: Pose,
         read 6 rays: Ray,
         write 7 hits: Hit,
+        read 8 hulls: Hull,
+        read 9 hull_faces: HullFace,
     }
 }
 
@@ -42,6 +44,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         order: b.order,
         colliders: b.colliders,
         poses: b.poses,
+        hulls: b.hulls,
+        hull_faces: b.hull_faces,
     };
     b.hits.put(item, targets.trace(&b.rays.at(item), push.leaves, false));
 }

@@ -5,7 +5,7 @@ use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::picture::{View, lifted, pixel, scattered, shift, spot};
 use crate::rays::{Hit, Ray, Targets};
-use crate::rigid::{Collider, NONE};
+use crate::rigid::{Collider, Hull, HullFace, NONE};
 use crate::{layout, stage};
 
 stage! {
@@ -20,6 +20,8 @@ stage! {
         read 7 rays: Ray,
         read 8 hits: Hit,
         write 9 openness: f32,
+        read 10 hulls: Hull,
+        read 11 hull_faces: HullFace,
     }
 }
 
@@ -52,6 +54,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         order: b.order,
         colliders: b.colliders,
         poses: b.poses,
+        hulls: b.hulls,
+        hull_faces: b.hull_faces,
     };
     let rays = if hit.collider == NONE { 0 } else { push.rays };
     let mut open = 0.0;

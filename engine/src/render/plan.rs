@@ -2,7 +2,7 @@
 
 use super::RenderError;
 use crate::plan::bvh::Tree;
-use crate::plan::step::StepPlan;
+use crate::plan::step::{HullBuffers, StepPlan};
 use crate::plan::{Buffer, PlanError, Recording, reduce};
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::Extent;
@@ -166,7 +166,8 @@ pub(super) fn record_cast(
 ) -> Result<(), PlanError> {
     let Tree { nodes, node_volumes, leaf_volumes, order, .. } = step.tree;
     let (colliders, poses) = (step.buffers.colliders, step.buffers.poses);
-    let bind = cast::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, rays, hits };
+    let HullBuffers { hulls, faces: hull_faces, .. } = step.buffers.hulls;
+    let bind = cast::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, rays, hits, hulls, hull_faces };
     r.dispatch_each(u64::from(count), bind.with(cast::Push { count, leaves: step.capacities.colliders }))
 }
 
@@ -183,11 +184,36 @@ impl Samples {
         let Self { count, rays, hits, sunlight, openness, .. } = *self;
         let Tree { nodes, node_volumes, leaf_volumes, order, .. } = step.tree;
         let (colliders, poses, leaves) = (step.buffers.colliders, step.buffers.poses, step.capacities.colliders);
-        let bind =
-            sunlight::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, views, rays, hits, sunlight };
+        let HullBuffers { hulls, faces: hull_faces, .. } = step.buffers.hulls;
+        let bind = sunlight::Bind {
+            nodes,
+            node_volumes,
+            leaf_volumes,
+            order,
+            colliders,
+            poses,
+            views,
+            rays,
+            hits,
+            sunlight,
+            hulls,
+            hull_faces,
+        };
         r.dispatch_each(u64::from(count), bind.with(sunlight::Push { count, leaves, sample }))?;
-        let bind =
-            occlusion::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, views, rays, hits, openness };
+        let bind = occlusion::Bind {
+            nodes,
+            node_volumes,
+            leaf_volumes,
+            order,
+            colliders,
+            poses,
+            views,
+            rays,
+            hits,
+            openness,
+            hulls,
+            hull_faces,
+        };
         r.dispatch_each(u64::from(count), bind.with(occlusion::Push { count, leaves, sample, rays: occlusion_rays }))
     }
 }

@@ -12,7 +12,7 @@ use crate::gpu::{Load, Read, Store, fmax, fmin};
 use crate::layout;
 use crate::layout::{Aabb, END, LEAF, Node, Volume};
 use crate::math::Pose;
-use crate::rigid::{Collider, NONE, shape, world_pose};
+use crate::rigid::{Collider, Hull, HullFace, NONE, shape, world_pose};
 
 layout! {
     /// A ray.
@@ -70,6 +70,10 @@ pub struct Targets<'a> {
     pub colliders: Read<'a, Collider>,
     /// Poses of bodies.
     pub poses: Read<'a, Pose>,
+    /// Convex hulls.
+    pub hulls: Read<'a, Hull>,
+    /// Their faces.
+    pub hull_faces: Read<'a, HullFace>,
 }
 
 /// One over each component, with zeros kept from becoming infinite.
@@ -94,29 +98,31 @@ fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
     if met { enter } else { Touch::NEVER }
 }
 
-/// A ray against one collider, in world space. This is where shapes are told apart.
-#[inline(always)]
-fn touch(ray: &Ray, collider: &Collider, pose: &Pose) -> Touch {
-    let solid = Solid::new(collider, pose);
-    let (o, d) = (solid.to_local(ray.origin - solid.centre), solid.to_local(ray.direction));
-    let met = if collider.shape == shape::BOX {
-        shapes::cuboid(o, d, solid.half)
-    } else if collider.shape == shape::SPHERE {
-        shapes::sphere(o, d, solid.radius)
-    } else if collider.shape == shape::CAPSULE {
-        shapes::capsule(o, d, solid.half.y, solid.radius)
-    } else if collider.shape == shape::HALF_SPACE {
-        shapes::half_space(o, d)
-    } else {
-        Touch::MISS
-    };
-    Touch { distance: met.distance, normal: solid.to_world(met.normal) }
-}
-
 /// Deeper than a hierarchy can be: a level a bit of the Morton code, then a level a bit of the index.
 const DEPTH: usize = 64;
 
 impl Targets<'_> {
+    /// A ray against one collider, in world space. This is where shapes are told apart.
+    #[inline(always)]
+    fn touch(&self, ray: &Ray, collider: &Collider, pose: &Pose) -> Touch {
+        let solid = Solid::new(collider, pose);
+        let (o, d) = (solid.to_local(ray.origin - solid.centre), solid.to_local(ray.direction));
+        let met = if collider.shape == shape::BOX {
+            shapes::cuboid(o, d, solid.half)
+        } else if collider.shape == shape::SPHERE {
+            shapes::sphere(o, d, solid.radius)
+        } else if collider.shape == shape::CAPSULE {
+            shapes::capsule(o, d, solid.half.y, solid.radius)
+        } else if collider.shape == shape::HALF_SPACE {
+            shapes::half_space(o, d)
+        } else if collider.shape == shape::HULL {
+            shapes::hull(o, d, &self.hulls.at(collider.hull), self.hull_faces)
+        } else {
+            Touch::MISS
+        };
+        Touch { distance: met.distance, normal: solid.to_world(met.normal) }
+    }
+
     /// The box of a child.
     #[inline(always)]
     fn bounds(&self, child: u32) -> Aabb {
@@ -147,7 +153,7 @@ impl Targets<'_> {
             if at & LEAF != 0 {
                 let index = self.order.at(at & !LEAF);
                 let collider = self.colliders.at(index);
-                let met = touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.body)));
+                let met = self.touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.body)));
                 if met.distance < hit.distance {
                     hit = Hit { distance: met.distance, collider: index, body: collider.body, normal: met.normal };
                 }

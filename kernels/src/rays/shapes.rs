@@ -3,7 +3,8 @@
 
 use super::Touch;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{abs, fmax, fmin, sqrt};
+use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
+use crate::rigid::{Hull, HullFace};
 
 /// The ray starts inside.
 #[inline(always)]
@@ -92,5 +93,34 @@ pub fn half_space(o: Vec3, d: Vec3) -> Touch {
         Touch { distance: -o.y / d.y, normal: Vec3::Y }
     } else {
         Touch::MISS
+    }
+}
+
+/// A convex hull: what is below all of its faces.
+#[inline(always)]
+pub fn hull(o: Vec3, d: Vec3, hull: &Hull, faces: Read<'_, HullFace>) -> Touch {
+    let (mut enter, mut leave) = (-Touch::NEVER, Touch::NEVER);
+    let mut normal = Vec3::ZERO;
+    let mut i = 0;
+    while i < hull.faces {
+        let face = faces.at(hull.first + i);
+        let (above, falls) = (face.normal.dot(o) - face.offset, -face.normal.dot(d));
+        if falls > 0.0 {
+            let distance = above / falls;
+            normal = if distance > enter { face.normal } else { normal };
+            enter = fmax(enter, distance);
+        } else if falls < 0.0 {
+            leave = fmin(leave, above / falls);
+        } else if above > 0.0 {
+            leave = -Touch::NEVER;
+        }
+        i += 1;
+    }
+    if enter > leave || leave < 0.0 {
+        Touch::MISS
+    } else if enter <= 0.0 {
+        inside(d)
+    } else {
+        Touch { distance: enter, normal }
     }
 }
