@@ -43,7 +43,7 @@ fn subjects() -> Vec<(Scene, u32, Show)> {
         scenes::build(name, &parameters).unwrap()
     };
     vec![
-        (scene("pile", &[("bodies", 200.0), ("levels", 10.0)]), 10, Show::Force),
+        (scene("pile", &[("bodies", 200.0), ("levels", 10.0)]), 3, Show::Force),
         (scene("drop", &[("bodies", 60.0)]), 15, Show::Body),
         (scene("stack", &[("bodies", 4.0)]), 20, Show::Class),
     ]
