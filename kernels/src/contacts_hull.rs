@@ -42,6 +42,7 @@ layout! {
 }
 
 /// Finds the points of one pair, if it touches and one of the two is a hull.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.pairs || b.touches.at(item) == 0 {
         return;

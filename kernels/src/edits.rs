@@ -133,6 +133,7 @@ fn apply(edit: &Edit, b: &mut Bindings<'_>) {
 }
 
 /// Applies the records of one body, if its first is at `item`.
+#[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let given = b.counters.at(counter::EDITS);
     let count = if given < push.limit { given } else { push.limit };

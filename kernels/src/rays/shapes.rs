@@ -1,5 +1,5 @@
 //! A ray against each shape, in the shape's own space: `o` is where the ray starts, `d` its direction of length one. A
-//! shape that is added gets a function here and a line in [`super::touch`].
+//! shape that is added gets a function here and a line in `touch` of the module above.
 
 use super::Touch;
 use crate::gpu::glam::Vec3;
