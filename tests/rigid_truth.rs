@@ -4,7 +4,7 @@ use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::world::{BodyDesc, BodyHandle, Collider, World};
-use drystone::{Settings, Simulation};
+use drystone::{Settings, Simulation, scenes};
 
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
@@ -197,6 +197,88 @@ fn units_of_length_and_mass_do_not_matter() {
     for (name, other) in [("millimetres", scaled(1000.0, 1000.0)), ("a million times the mass", scaled(1.0, 1e9))] {
         for (i, (a, b)) in metres.iter().zip(&other).enumerate() {
             assert!((a - b).abs() < 2e-3, "{name}: box {i} at {b}, not {a}");
+        }
+    }
+}
+
+#[test]
+fn energy_never_grows_in_a_scene_that_nobody_drives() {
+    for (name, parameters) in [
+        ("pile", vec![("bodies", 200.0), ("levels", 20.0), ("hit", 0.0)]),
+        ("stack", vec![]),
+        ("pyramid", vec![("base", 12.0)]),
+        ("arch", vec![]),
+        ("cards", vec![("hit", 0.0)]),
+        ("drop", vec![("bodies", 100.0), ("hulls", 1.0)]),
+        ("dominoes", vec![("bodies", 20.0)]),
+        ("friction", vec![]),
+        ("rolling", vec![]),
+        ("spinner", vec![]),
+    ] {
+        let parameters = parameters.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        let scene = scenes::build(name, &parameters).unwrap();
+        let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: None }).unwrap();
+        // Velocities are differences of poses: what a body starts with is first seen after a step.
+        simulation.step(DT).unwrap();
+        let start = Metrics::of(&mut simulation).unwrap();
+        for step in 0..600 {
+            simulation.step(DT).unwrap();
+            let now = Metrics::of(&mut simulation).unwrap();
+            let scale = start.energy().abs().max(now.kinetic_energy);
+            let grown = (now.energy() - start.energy()) / scale;
+            assert!(grown < 0.005, "{name}, step {step}: {:.2}% more energy", grown * 100.0);
+        }
+    }
+}
+
+#[test]
+fn a_box_set_down_holds_by_static_friction_and_once_it_slides_goes_on() {
+    // Between both coefficients: held by 0.8, accelerated at 0.3.
+    let angle = 0.5f32.atan();
+    let turn = Quat::from_rotation_z(angle);
+    for (push, slides) in [(0.0, false), (1.0, true)] {
+        let mut world = World::new();
+        let plane = Collider::half_space().frictions(0.8, 0.3);
+        world.add(BodyDesc::fixed().turned(turn).with(plane)).unwrap();
+        let brick = Collider::cuboid(Vec3::new(1.0, 0.5, 1.0)).frictions(0.8, 0.3);
+        let start = turn * (Vec3::Y * 0.25);
+        let body = BodyDesc::dynamic().at(start).turned(turn).moving(turn * Vec3::X * -push).with(brick);
+        let body = world.add(body).unwrap();
+        let mut simulation = simulate(world);
+        run(&mut simulation, 3.0);
+        let way = (simulation.body(body).unwrap().position - start).length();
+        let free = push * 3.0 + 0.5 * G * (angle.sin() - 0.3 * angle.cos()) * 9.0;
+        if slides {
+            assert!((way - free).abs() < 0.05 * free, "slid {way} m, not {free}");
+        } else {
+            assert!(way < 0.01, "crept {way} m");
+        }
+    }
+}
+
+#[test]
+fn fast_bodies_stop_at_thin_walls() {
+    // Every shape at 60 m/s, a metre a step, against a wall of 5 cm.
+    let hull = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z].map(|v| v * 0.15);
+    let shapes = [
+        Collider::sphere(0.1),
+        Collider::cuboid(Vec3::splat(0.2)),
+        Collider::capsule(0.1, 0.1),
+        Collider::hull(&hull).unwrap(),
+    ];
+    for (i, shape) in shapes.into_iter().enumerate() {
+        for offset in [0.0, 0.31, 0.62] {
+            let mut world = World::new();
+            world.set_gravity(Vec3::ZERO).unwrap();
+            let wall = Collider::cuboid(Vec3::new(0.05, 4.0, 4.0)).friction(0.0);
+            world.add(BodyDesc::fixed().with(wall)).unwrap();
+            let place = Vec3::new(-5.0 + offset, 0.3, 0.2);
+            let body = world.add(BodyDesc::dynamic().at(place).moving(Vec3::X * 60.0).with(shape.clone())).unwrap();
+            let mut simulation = simulate(world);
+            run(&mut simulation, 0.5);
+            let state = simulation.body(body).unwrap();
+            assert!(state.position.x < 0.0, "shape {i}: went through the wall, to {}", state.position);
+            assert!(state.linear_velocity.length() < 61.0, "shape {i}: {}", state.linear_velocity);
         }
     }
 }

@@ -170,7 +170,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             gap: Vec3::ZERO,
             lambda: Vec3::ZERO,
             k: lowest,
-            // The coefficient is the static one until the point slides.
             feature: feature | STICKS,
         };
         // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
@@ -192,7 +191,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
                 if old.feature & STICKS == 0 {
                     point.feature = feature | SLID;
-                } else if !rolls {
+                } else if !rolls && normal < 0.0 {
                     let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
                     let drift = kept_a - kept_c;
                     let drift = drift - n * n.dot(drift);

@@ -56,7 +56,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let mut point = b.points.at(first + i);
             point.lambda = lambda.at(i);
             point.k = stiffness.at(i);
-            point.feature = if Wide::is(sticks, i) { point.feature | STICKS } else { point.feature & !STICKS };
+            let slides = Wide::is(response.active & response.slides, i);
+            point.feature = if slides { point.feature & !STICKS } else { point.feature | STICKS };
             b.points.put(first + i, point);
             i += 1;
         }

@@ -62,8 +62,6 @@ pub struct Points<F: Real> {
     pub lambda: Vector<F>,
     /// See [`Point`].
     pub k: F,
-    /// Which of them did not slide.
-    pub sticks: F::Mask,
     /// Which of them slid in the last step already.
     pub slid: F::Mask,
 }
@@ -72,18 +70,16 @@ impl<F: Real> Points<F> {
     /// The points from `first` on, `count` of them at most; those that are not there push nothing.
     #[inline(always)]
     pub fn load(points: &impl Load<Point>, first: u32, count: u32) -> Self {
-        // `STICKS` is the sign bit, and `SLID` the one below.
+        // `SLID` is the bit below the sign.
         let c = F::columns(count, |i| {
             let Point { lever: r, gap: g, lambda: l, k, feature } = points.at(first + i);
-            let bits = f32::from_bits;
-            [r.x, r.y, r.z, g.x, g.y, g.z, l.x, l.y, l.z, k, bits(feature), bits(feature << 1)]
+            [r.x, r.y, r.z, g.x, g.y, g.z, l.x, l.y, l.z, k, 0.0, f32::from_bits(feature << 1)]
         });
         Self {
             lever: Vector::new(c[0], c[1], c[2]),
             gap: Vector::new(c[3], c[4], c[5]),
             lambda: Vector::new(c[6], c[7], c[8]),
             k: c[9],
-            sticks: c[10].signed(),
             slid: c[11].signed(),
         }
     }
@@ -150,9 +146,10 @@ pub fn respond<F: Real>(
     let k_normal = F::select(active, points.k, reaching);
     let normal = F::select(active, normal, zero);
 
-    // The cone of this same normal force; the coefficient is the static one until the point slides.
+    // The cone of this same normal force. The static coefficient holds a point that did not slide in the last step, through
+    // all iterations: in the first ones the normal force is not yet what it will be.
     let dynamic = F::splat(manifold.friction_dynamic);
-    let mu = F::select(points.sticks, F::splat(manifold.friction_static), dynamic);
+    let mu = F::select(points.slid, dynamic, F::splat(manifold.friction_static));
     let ft = points.k * error.x + points.lambda.x;
     let fu = points.k * error.y + points.lambda.y;
     let size = (ft * ft + fu * fu).root();
