@@ -58,7 +58,7 @@ struct Step {
 /// A page that is being put together.
 pub struct Page {
     file: BufWriter<File>,
-    scene: &'static str,
+    scene: String,
     dt: f64,
     total: u32,
     picture: Picture,
@@ -99,11 +99,11 @@ fn fields(value: &impl std::fmt::Debug) -> Vec<(String, String)> {
 }
 
 impl Page {
-    pub fn new(path: &Path, scene: &'static str, steps: u32, dt: f32, picture: Picture) -> anyhow::Result<Self> {
+    pub fn new(path: &Path, scene: &str, steps: u32, dt: f32, picture: Picture) -> anyhow::Result<Self> {
         let quality = RenderOptions { width: 640, height: 360, samples: 8, occlusion_rays: 4 };
         Ok(Self {
             file: pictures::create(path)?,
-            scene,
+            scene: scene.to_owned(),
             dt: f64::from(dt),
             total: steps,
             picture,
@@ -282,7 +282,7 @@ impl Page {
             ),
         ]
         .concat();
-        let (scene, hash) = (escaped(self.scene), end.pose_hash);
+        let (scene, hash) = (escaped(&self.scene), end.pose_hash);
         let where_ = escaped(&format!("{} ({})", device.name, device.backend));
         let version = env!("CARGO_PKG_VERSION");
         let page = format!(
