@@ -240,7 +240,7 @@ fn a_step_that_is_repeated_applies_edits_once() {
             (report, Metrics::of(&mut simulation).unwrap())
         };
         let large =
-            Capacities { bodies: 64, colliders: 64, pairs: 5000, manifolds: 2000, edits: 500, hulls: 0, hull_edges: 0 };
+            Capacities { bodies: 64, colliders: 64, pairs: 5000, manifolds: 2000, edits: 500, ..Default::default() };
         let (report, expected) = run(large);
         assert_eq!((report.grown, report.events.len()), (0, 0), "large enough");
         let (report, found) = run(Capacities { pairs: 1, manifolds: 1, edits: 1, ..large });

@@ -25,6 +25,7 @@ const OPTIONS: StepOptions = StepOptions {
     large_colour: 0,
     strict: true,
     stabilise: true,
+    dual: true,
 };
 
 /// A warm state, and the plan it belongs to.

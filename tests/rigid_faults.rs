@@ -492,7 +492,7 @@ fn without_memory_for_contacts_a_step_fails_and_others_go_on() {
 
 #[test]
 fn capacities_beyond_what_kernels_count_are_refused() {
-    let most = Capacities { bodies: 1, colliders: 1, pairs: 1, manifolds: 1, edits: 1, hulls: 0, hull_edges: 0 };
+    let most = Capacities { bodies: 1, colliders: 1, pairs: 1, manifolds: 1, edits: 1, ..Default::default() };
     for (word, capacities) in [
         ("bodies", Capacities { bodies: u32::MAX, ..most }),
         ("colliders", Capacities { colliders: u32::MAX, ..most }),

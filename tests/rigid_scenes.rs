@@ -173,7 +173,7 @@ fn two_runs_are_the_same_to_the_bit_and_tiny_capacities_change_nothing() {
             }
             (Metrics::of(&mut simulation).unwrap().pose_hash, grown)
         };
-        let tiny = Capacities { bodies: 1, colliders: 1, pairs: 1, manifolds: 1, edits: 1, hulls: 0, hull_edges: 0 };
+        let tiny = Capacities { bodies: 1, colliders: 1, pairs: 1, manifolds: 1, edits: 1, ..Default::default() };
         let large = Capacities { bodies: 100, colliders: 100, pairs: 10_000, manifolds: 5000, edits: 100, ..tiny };
         let (first, grown) = hash(Some(large));
         assert_eq!(grown, 0, "large enough");

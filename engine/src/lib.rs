@@ -28,6 +28,7 @@
 pub mod backend;
 pub mod cpu;
 mod error;
+mod joints;
 pub mod kernels;
 pub mod metrics;
 pub mod plan;
@@ -43,5 +44,5 @@ pub mod world;
 pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
-pub use settings::{PrimalForm, Settings, SettingsError, SolveForm};
-pub use simulation::{BodyState, Event, EventKind, Simulation, StepReport};
+pub use settings::{Method, PrimalForm, Settings, SettingsError, SolveForm};
+pub use simulation::{BodyState, Event, EventKind, JointState, Simulation, StepReport};

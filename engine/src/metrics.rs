@@ -1,11 +1,14 @@
 //! Energy, momentum, penetration and a hash of all poses, computed from the state in double precision.
 
 use crate::backend::RunnerExt;
-use crate::glam::{DQuat, DVec3};
+use crate::glam::{DQuat, DVec3, Quat, Vec3};
+use crate::world::joint::{Hold, JointAxis};
+use crate::world::{BodyHandle, JointHandle};
 use crate::{Result, Simulation};
 use drystone_kernels::gate::counter;
 use drystone_kernels::manifest::fnv1a;
 use drystone_kernels::rigid::{POINTS, kind};
+use std::collections::BTreeMap;
 
 /// What a state amounts to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,6 +91,53 @@ impl Metrics {
     pub fn energy(&self) -> f64 {
         self.kinetic_energy + self.potential_energy
     }
+}
+
+/// How far every joint is from where it holds its bodies: metres over the coordinates along lengths, radians over angles.
+/// Limits count beyond them. Joints that are broken are left out.
+pub fn joint_errors(simulation: &mut Simulation) -> Result<Vec<(JointHandle, f64, f64)>> {
+    let states: BTreeMap<_, _> = simulation.bodies()?.into_iter().collect();
+    let world = simulation.world();
+    let mut errors = Vec::new();
+    for handle in world.joints() {
+        let desc = world.joint(handle)?;
+        if world.is_broken(handle)? {
+            continue;
+        }
+        let end = |body: Option<BodyHandle>, anchor: Vec3, frame: Quat| {
+            let (anchor, frame) = (anchor.as_dvec3(), frame.as_dquat());
+            let Some(state) = body.and_then(|b| states.get(&b)) else { return (anchor, frame) };
+            let turn = state.rotation.as_dquat();
+            (state.position.as_dvec3() + turn * anchor, turn * frame)
+        };
+        let (point_a, frame_a) = end(Some(desc.body_a), desc.anchor_a, desc.frame_a);
+        let (point_b, frame_b) = end(desc.body_b, desc.anchor_b, desc.frame_b);
+        let apart = frame_b.inverse() * (point_a - point_b);
+        let between = frame_b.inverse() * frame_a;
+        let x = between * DVec3::X;
+        let twist = 2.0 * (between.x / between.w).atan();
+        let (sine, cosine) = (x.y.hypot(x.z), x.x);
+        let swing = if sine > 1e-9 { sine.atan2(cosine) / sine } else { 1.0 };
+        let values = [apart.x, apart.y, apart.z, twist, -swing * x.z, swing * x.y, apart.length()];
+        let off = |axis: JointAxis| {
+            let value = values[axis as usize];
+            match desc.axes[axis as usize].hold {
+                Hold::Free => 0.0,
+                Hold::At(at) => value - f64::from(at),
+                Hold::Between(low, high) => (value - f64::from(high)).max(0.0) + (f64::from(low) - value).max(0.0),
+            }
+        };
+        let (mut linear, mut angular) = (0.0, 0.0);
+        for axis in JointAxis::ALL {
+            let square = off(axis) * off(axis);
+            match axis {
+                JointAxis::Twist | JointAxis::SwingY | JointAxis::SwingZ => angular += square,
+                _ => linear += square,
+            }
+        }
+        errors.push((handle, linear.sqrt(), angular.sqrt()));
+    }
+    Ok(errors)
 }
 
 /// A value, and the step after which it was seen.

@@ -34,6 +34,16 @@ pub enum SolveForm {
     Schur,
 }
 
+/// Which method solves the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Augmented vertex block descent.
+    Avbd,
+    /// Plain vertex block descent, to compare with: stiffness stays at [`Settings::k_vbd`], or what a spring has, and there
+    /// are no multipliers.
+    Vbd,
+}
+
 /// Parameters of the step.
 ///
 /// Stiffness is counted in *units*: the reduced mass of the two bodies over dt squared. So the same settings serve a scene in
@@ -78,6 +88,15 @@ pub struct Settings {
     pub primal: PrimalForm,
     /// How a body's system is solved. By name and number: 0 is [`SolveForm::Ldl`], 1 [`SolveForm::Schur`].
     pub solve: SolveForm,
+    /// The method. By name and number: 0 is [`Method::Avbd`], 1 [`Method::Vbd`].
+    pub method: Method,
+    /// Stiffness of a joint that carries nothing, in units.
+    pub k_joint: f32,
+    /// How fast the stiffness of joints and springs grows with error within a step (Eq. 12 and 16): an error as large as the
+    /// joint's lever, or a radian, adds this many units in an iteration.
+    pub beta_joint: f32,
+    /// Stiffness of contacts and joints with [`Method::Vbd`], in units.
+    pub k_vbd: f32,
 }
 
 impl Default for Settings {
@@ -99,6 +118,10 @@ impl Default for Settings {
             substeps: 1,
             primal: PrimalForm::Auto,
             solve: SolveForm::Ldl,
+            method: Method::Avbd,
+            k_joint: 10.0,
+            beta_joint: 1e5,
+            k_vbd: 1e4,
         }
     }
 }
@@ -136,6 +159,10 @@ impl Settings {
             "substeps" => self.substeps = count,
             "primal" => self.primal = if value == 0.0 { PrimalForm::Auto } else { PrimalForm::Lanes(count) },
             "solve" => self.solve = if value == 0.0 { SolveForm::Ldl } else { SolveForm::Schur },
+            "method" => self.method = if value == 0.0 { Method::Avbd } else { Method::Vbd },
+            "k_joint" => self.k_joint = value as f32,
+            "beta_joint" => self.beta_joint = value as f32,
+            "k_vbd" => self.k_vbd = value as f32,
             _ => return false,
         }
         true
@@ -144,7 +171,7 @@ impl Settings {
     /// Checks every value.
     pub fn check(&self) -> Result<(), SettingsError> {
         let lanes = self.primal.lanes(false).0;
-        let checks: [(&'static str, f64, bool, &'static str); 13] = [
+        let checks: [(&'static str, f64, bool, &'static str); 16] = [
             ("iterations", f64::from(self.iterations), (1..=1000).contains(&self.iterations), "1 to 1000"),
             ("alpha", f64::from(self.alpha), (0.0..=1.0).contains(&self.alpha), "0 to 1"),
             ("beta", f64::from(self.beta), self.beta >= 0.0 && self.beta.is_finite(), "0 or more"),
@@ -152,6 +179,14 @@ impl Settings {
             ("k_start", f64::from(self.k_start), self.k_start > 0.0 && self.k_start.is_finite(), "above 0"),
             ("k_max", f64::from(self.k_max), self.k_max >= self.k_start && self.k_max.is_finite(), "k_start or more"),
             ("k_load", f64::from(self.k_load), self.k_load >= 0.0 && self.k_load.is_finite(), "0 or more"),
+            ("k_joint", f64::from(self.k_joint), self.k_joint > 0.0 && self.k_joint.is_finite(), "above 0"),
+            (
+                "beta_joint",
+                f64::from(self.beta_joint),
+                self.beta_joint >= 0.0 && self.beta_joint.is_finite(),
+                "0 or more",
+            ),
+            ("k_vbd", f64::from(self.k_vbd), self.k_vbd > 0.0 && self.k_vbd.is_finite(), "above 0"),
             ("slop", f64::from(self.slop), (0.0..=0.1).contains(&self.slop), "0 to 0.1"),
             ("margin", f64::from(self.margin), (0.0..=1.0).contains(&self.margin), "0 to 1"),
             ("colours", f64::from(self.colours), (1..=32).contains(&self.colours), "1 to 32"),

@@ -2,11 +2,12 @@
 
 use crate::backend::{Device, DeviceInfo, MemoryUse, RunTimes, Runner, RunnerExt, Write};
 use crate::glam::{Quat, Vec3};
+use crate::joints;
 use crate::plan::Buffer;
 use crate::plan::step::{Capacities, StepBuffers, StepOptions, StepPlan};
 use crate::upload::{Batch, BodyRecord, collider_record, from_device};
-use crate::world::{BodyHandle, Hull, World, unit_box};
-use crate::{Error, Result, Settings, SolveForm};
+use crate::world::{BodyHandle, Hull, JointHandle, World, unit_box};
+use crate::{Error, Method, Result, Settings, SolveForm};
 use bytemuck::Pod;
 use drystone_kernels::gate::counter;
 use drystone_kernels::rigid::{self, NONE, Params, kind, option};
@@ -27,8 +28,19 @@ pub struct BodyState {
     pub enabled: bool,
 }
 
+/// What a joint does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointState {
+    /// Force on body a at its point in the last step, in world space. Body b gets the opposite.
+    pub force: Vec3,
+    /// Torque on body a of rows about angles, in world space.
+    pub torque: Vec3,
+    /// Whether it is broken.
+    pub broken: bool,
+}
+
 /// Something that happened in a step and that a user may want to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// The step, counted from 0, sub-steps included.
     pub step: u64,
@@ -37,7 +49,7 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A body's state was not finite: it was put back to where it was before, and takes no further part.
@@ -59,10 +71,19 @@ pub enum EventKind {
         /// How many.
         bodies: u32,
     },
+    /// A joint broke: it does nothing from the next step on.
+    Broken {
+        /// The joint.
+        joint: JointHandle,
+        /// The force it had to bear, newtons.
+        force: f32,
+        /// The torque, newton metres.
+        torque: f32,
+    },
 }
 
 /// What a step did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Pairs of overlapping boxes.
     pub pairs: u32,
@@ -118,6 +139,8 @@ impl Simulation {
             edits: bodies,
             hulls: world.hulls().slot_count(),
             hull_edges: world.hulls().end(),
+            joints: world.joint_store().slot_count(),
+            joint_rows: world.joint_store().row_count(),
         };
         Self::with_capacities(world, settings, device, capacities)
     }
@@ -137,6 +160,8 @@ impl Simulation {
         capacities.edits = capacities.edits.max(1);
         capacities.hulls = capacities.hulls.max(world.hulls().slot_count());
         capacities.hull_edges = capacities.hull_edges.max(world.hulls().end());
+        capacities.joints = capacities.joints.max(world.joint_store().slot_count());
+        capacities.joint_rows = capacities.joint_rows.max(world.joint_store().row_count());
         let plan = StepPlan::new(capacities, options(&settings, &device))?;
         let runner = device.runner(plan.recording.clone())?;
         let mut simulation = Self {
@@ -153,6 +178,7 @@ impl Simulation {
             generation: next_generation(),
         };
         simulation.upload(0, 0)?;
+        joints::send(&mut simulation.world, &simulation.plan, &mut *simulation.runner, true)?;
         Ok(simulation)
     }
 
@@ -239,6 +265,9 @@ impl Simulation {
                 if counters[counter::QUARANTINED as usize] != 0 {
                     self.find_quarantined(report)?;
                 }
+                if counters[counter::BROKEN as usize] != 0 {
+                    self.find_broken(report)?;
+                }
                 self.steps += 1;
                 return Ok(());
             }
@@ -270,8 +299,21 @@ impl Simulation {
         Ok(())
     }
 
+    /// Which joints broke in the last step.
+    fn find_broken(&mut self, report: &mut StepReport) -> Result<()> {
+        for (slot, pull) in joints::broken(&self.world, &self.plan, &mut *self.runner)? {
+            self.world.joint_broke(slot);
+            if let Some(joint) = self.world.joint_store().handle(slot) {
+                let (force, torque) = (pull.force.length(), pull.torque.length());
+                self.note(report, EventKind::Broken { joint, force, torque });
+            }
+        }
+        Ok(())
+    }
+
     fn params_for(&self, dt: f32) -> Params {
         let s = &self.settings;
+        let plain = s.method == Method::Vbd;
         Params {
             gravity: self.world.gravity(),
             dt,
@@ -281,13 +323,26 @@ impl Simulation {
             alpha_tangent: if s.stabilise { STICKING } else { s.alpha },
             slop: s.slop,
             beta: s.beta,
-            warm: if s.stabilise { 1.0 } else { s.alpha * s.gamma },
-            k_start: s.k_start,
+            warm: if plain {
+                0.0
+            } else if s.stabilise {
+                1.0
+            } else {
+                s.alpha * s.gamma
+            },
+            k_start: if plain { s.k_vbd } else { s.k_start },
             k_load: s.k_load,
             k_max: s.k_max,
             margin: s.margin,
+            alpha_joint: if plain { 0.0 } else { s.alpha },
+            alpha_stabilised: s.alpha,
+            warm_joint: if plain { 0.0 } else { s.alpha * s.gamma },
+            gamma: if plain { 0.0 } else { s.gamma },
+            beta_joint: s.beta_joint,
+            k_joint: if plain { s.k_vbd } else { s.k_joint },
             options: if s.rescale_friction { option::RESCALE } else { 0 }
-                | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 },
+                | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 }
+                | if plain { option::VBD } else { 0 },
         }
     }
 
@@ -315,6 +370,10 @@ impl Simulation {
         carry(old, from.entries, &mut *runner, to.entries)?;
         carry(old, from.cached_pairs, &mut *runner, to.cached_pairs)?;
         carry(old, from.cached_points, &mut *runner, to.cached_points)?;
+        carry(old, from.joints.joints, &mut *runner, to.joints.joints)?;
+        carry(old, from.joints.rows, &mut *runner, to.joints.rows)?;
+        carry(old, from.joints.states, &mut *runner, to.joints.states)?;
+        carry(old, from.joints.forces, &mut *runner, to.joints.forces)?;
         let before = std::mem::replace(&mut self.plan, plan).capacities;
         self.runner = runner;
         self.generation = next_generation();
@@ -325,12 +384,16 @@ impl Simulation {
             ("manifolds", before.manifolds, capacities.manifolds),
             ("edits", before.edits, capacities.edits),
             ("hulls", before.hulls, capacities.hulls),
+            ("joints", before.joints, capacities.joints),
         ] {
             if to > from {
                 self.note(report, EventKind::Grown { list, from, to });
             }
         }
-        self.upload(before.bodies, before.colliders)
+        // The list of every body's joints begins with as many places as there is room for bodies.
+        self.world.joint_store_mut().relink(before.joints..capacities.joints);
+        self.upload(before.bodies, before.colliders)?;
+        joints::send(&mut self.world, &self.plan, &mut *self.runner, false)
     }
 
     /// Writes everything from body slot `first` and collider slot `first_collider` on.
@@ -397,6 +460,8 @@ impl Simulation {
             colliders: grown(self.world.collider_slots(), now.colliders),
             hulls: grown(self.world.hulls().slot_count(), now.hulls),
             hull_edges: grown(self.world.hulls().end(), now.hull_edges),
+            joints: grown(self.world.joint_store().slot_count(), now.joints),
+            joint_rows: grown(self.world.joint_store().row_count(), now.joint_rows),
             ..now
         };
         if room != now {
@@ -410,6 +475,7 @@ impl Simulation {
         for slot in self.world.changed_hulls() {
             self.upload_hull(slot)?;
         }
+        joints::send(&mut self.world, &self.plan, &mut *self.runner, false)?;
         let b = self.plan.buffers;
         let params = [self.params_for(dt / self.settings.substeps as f32)];
         let mut writes = Vec::new();
@@ -461,6 +527,17 @@ impl Simulation {
         Ok(self.world.handles().map(|h| (h, state(h))).collect())
     }
 
+    /// What a joint did in the last step.
+    pub fn joint(&mut self, joint: JointHandle) -> Result<JointState> {
+        let broken = self.world.joint_entry(joint)?.broken;
+        let zero = JointState { force: Vec3::ZERO, torque: Vec3::ZERO, broken };
+        if joint.index() >= self.plan.capacities.joints {
+            return Ok(zero);
+        }
+        let pull = self.runner.read_at(self.plan.buffers.joints.forces, u64::from(joint.index()))?;
+        Ok(JointState { force: pull.force, torque: pull.torque, broken })
+    }
+
     /// How many colours the last step used, the fallback not counted.
     pub fn colours(&mut self) -> Result<u32> {
         let ranges = self.runner.read(self.plan.buffers.ranges)?;
@@ -488,7 +565,8 @@ fn options(settings: &Settings, device: &Device) -> StepOptions {
         lanes,
         large_colour,
         strict: true,
-        stabilise: settings.stabilise,
+        stabilise: settings.stabilise && settings.method == Method::Avbd,
+        dual: settings.method == Method::Avbd,
     }
 }
 

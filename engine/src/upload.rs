@@ -48,7 +48,7 @@ impl BodyRecord {
     }
 }
 
-fn rotation_to_device(q: Quat) -> Rotation {
+pub(crate) fn rotation_to_device(q: Quat) -> Rotation {
     let q = q.normalize();
     Rotation { v: Vec3::new(q.x, q.y, q.z), s: q.w }
 }

@@ -1,11 +1,12 @@
-//! One round of colouring: no two bodies that share a manifold may have the same colour.
+//! One round of colouring: no two bodies that share a manifold or a joint may have the same colour.
 //!
 //! Bodies keep the colour of the last step. One that has none, or shares it with a neighbour of higher priority, takes the
 //! lowest colour that no neighbour has. Priorities are hashed from the index: in the order of the index itself a
 //! change would have to travel along a whole chain, round by round. Rounds read one array and write the other.
 
 use crate::gpu::{Load, Store};
-use crate::rigid::{Body, NONE, row};
+use crate::joints::Joint;
+use crate::rigid::{Body, NONE, Row, row};
 use crate::{layout, stage};
 
 stage! {
@@ -15,6 +16,8 @@ stage! {
         read 2 neighbours: u32,
         read 3 colours: u32,
         write 4 coloured: u32,
+        read 5 joints: Joint,
+        read 6 joint_links: u32,
     }
 }
 
@@ -25,6 +28,8 @@ layout! {
         pub count: u32,
         /// Colours there are; at most 32.
         pub colours: u32,
+        /// Not 0: there are joints.
+        pub joints: u32,
     }
 }
 
@@ -42,6 +47,51 @@ fn hash(i: u32) -> u32 {
     x ^ (x >> 16)
 }
 
+/// Bodies that share a manifold or a joint with one.
+#[derive(Clone, Copy)]
+pub struct Neighbours {
+    contacts: Row,
+    joints: Row,
+    body: u32,
+}
+
+impl Neighbours {
+    /// Of `body`; `joints` is 0 when there are none in the world.
+    #[inline(always)]
+    pub fn new(rows: &impl Load<u32>, links: &impl Load<u32>, body: u32, joints: u32) -> Self {
+        let mut linked = Row { start: 0, end: 0 };
+        if joints != 0 {
+            linked = row(links, body);
+        }
+        Self { contacts: row(rows, body), joints: linked, body }
+    }
+
+    /// How many; some may be named twice.
+    #[inline(always)]
+    pub fn count(&self) -> u32 {
+        self.contacts.end - self.contacts.start + (self.joints.end - self.joints.start)
+    }
+
+    /// The `n`th of them. A joint to the world names the body itself, which is in nobody's way.
+    #[inline(always)]
+    pub fn at(
+        &self,
+        n: u32,
+        neighbours: &impl Load<u32>,
+        joints: &impl Load<Joint>,
+        links: &impl Load<u32>,
+    ) -> u32 {
+        let touching = self.contacts.end - self.contacts.start;
+        if n < touching {
+            neighbours.at(self.contacts.start + n)
+        } else {
+            let joint = joints.at(links.at(self.joints.start + n - touching) >> 1);
+            let other = if joint.body_a == self.body { joint.body_b } else { joint.body_a };
+            if other == NONE { self.body } else { other }
+        }
+    }
+}
+
 /// Colours one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -53,16 +103,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if b.bodies.at(item).is_dynamic() {
         let mut used = 0u32;
         let mut gives_way = mine >= push.colours;
-        let row = row(&b.rows, item);
-        let mut e = row.start;
-        while e < row.end {
-            let other = b.neighbours.at(e);
+        let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let mut n = 0;
+        while n < near.count() {
+            let other = near.at(n, &b.neighbours, &b.joints, &b.joint_links);
             let colour = b.colours.at(other);
             if b.bodies.at(other).is_dynamic() && colour < push.colours {
                 used |= 1 << colour;
                 gives_way = gives_way || (colour == mine && precedes(other, item));
             }
-            e += 1;
+            n += 1;
         }
         next = mine;
         if gives_way {

@@ -1,9 +1,10 @@
 //! After the last round: bodies that still share a colour with a neighbour, or found none free, go into the fallback,
 //! which solves them one after the other. Writes the keys that sort bodies by colour.
 
-use crate::colour::precedes;
+use crate::colour::{Neighbours, precedes};
 use crate::gpu::{Load, Store};
-use crate::rigid::{Body, row};
+use crate::joints::Joint;
+use crate::rigid::Body;
 use crate::{layout, stage};
 
 stage! {
@@ -15,6 +16,8 @@ stage! {
         write 4 colours: u32,
         write 5 keys: u32,
         write 6 order: u32,
+        read 7 joints: Joint,
+        read 8 joint_links: u32,
     }
 }
 
@@ -25,6 +28,8 @@ layout! {
         pub count: u32,
         /// Colours there are; the fallback comes behind them.
         pub colours: u32,
+        /// Not 0: there are joints.
+        pub joints: u32,
     }
 }
 
@@ -41,14 +46,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut key = UNSOLVED;
     if b.bodies.at(item).is_dynamic() {
         key = mine;
-        let row = row(&b.rows, item);
-        let mut e = row.start;
-        while e < row.end {
-            let other = b.neighbours.at(e);
+        let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let mut n = 0;
+        while n < near.count() {
+            let other = near.at(n, &b.neighbours, &b.joints, &b.joint_links);
             if b.coloured.at(other) == mine && precedes(other, item) && b.bodies.at(other).is_dynamic() {
                 key = push.colours;
             }
-            e += 1;
+            n += 1;
         }
     }
     b.colours.put(item, mine);

@@ -24,6 +24,8 @@ layout! {
         pub pairs: u32,
         /// Room for manifolds.
         pub manifolds: u32,
+        /// Joints.
+        pub joints: u32,
         /// Dispatches of the primal pass, which `colour_ranges` fills in.
         pub colours: u32,
         /// Not 0: a step that does not fit is not made.
@@ -49,8 +51,10 @@ pub mod counter {
     pub const STEPS: u32 = 6;
     /// Records that `edits` has to apply; back to 0 when it has.
     pub const EDITS: u32 = 7;
+    /// Not 0 when joints broke in this step.
+    pub const BROKEN: u32 = 8;
     /// Counters.
-    pub const COUNT: u32 = 8;
+    pub const COUNT: u32 = 9;
 }
 
 /// Entries of `args`.
@@ -65,8 +69,10 @@ pub mod dispatch {
     pub const ENTRIES: u32 = 3;
     /// One workgroup.
     pub const ONCE: u32 = 4;
+    /// Every joint, 64 a workgroup.
+    pub const JOINTS: u32 = 5;
     /// Dispatches.
-    pub const COUNT: u32 = 5;
+    pub const COUNT: u32 = 6;
 }
 
 /// Bits of the overflow word.
@@ -108,6 +114,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.counters.put(counter::FALLBACK, 0);
     b.counters.put(counter::QUARANTINED, 0);
     b.counters.put(counter::EDITS, 0);
+    b.counters.put(counter::BROKEN, 0);
     if open {
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS) + 1);
     }
@@ -115,6 +122,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::MANIFOLDS, groups(solved, 64));
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
     b.args.put(dispatch::ENTRIES, groups(within(push.manifolds * 2, push.manifolds * 2), 256));
+    b.args.put(dispatch::JOINTS, groups(within(push.joints, push.joints), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;

@@ -13,6 +13,7 @@
 
 pub mod collide;
 pub mod gpu;
+pub mod joints;
 pub mod layout;
 #[cfg(not(target_arch = "spirv"))]
 pub mod manifest;
@@ -56,9 +57,11 @@ stages! {
     bounds
     touch
     touch_hull
+    joints_apart
     gate
     contacts_hull
     contacts
+    joints_start
     predict
     entries
     rows_clear
@@ -67,8 +70,11 @@ stages! {
     colour_settle
     colour_ranges
     primal
+    primal_joints
     dual
+    joints_dual
     velocity
+    joints_break
     store
     body_values
     eye_rays

@@ -5,11 +5,13 @@
 //! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
 //! one fills the device with one lane a body, a small one does not.
 //!
+//! `primal_joints` is the same pass for worlds with joints.
+//!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
 use crate::gpu::{Group, Load, Real, Store, Vector, Wide, glam::Vec3};
 use crate::math::{Pose, Rotation, Twist, tangents};
-use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, option, row};
+use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, option, row};
 use crate::solve::{Moved, Points, Rules, is_finite, respond, turned};
 use crate::system::{Pulls, Sum, System};
 use crate::{layout, stage};
@@ -92,10 +94,130 @@ struct Share {
     points: u32,
 }
 
+/// What the pass reads and writes: buffers of `primal`, or of `primal_joints`, which has more.
+pub trait Bound {
+    /// Settings.
+    fn params(&self) -> Params;
+    /// Bodies of a colour.
+    fn range(&self, colour: u32) -> ColourRange;
+    /// The body at a place in the order of colours.
+    fn ordered(&self, place: u32) -> u32;
+    /// A body.
+    fn body(&self, index: u32) -> Body;
+    /// Its pose at the start of the step.
+    fn start(&self, index: u32) -> Pose;
+    /// Where it would go on its own.
+    fn target(&self, index: u32) -> Pose;
+    /// Its pose.
+    fn pose(&self, index: u32) -> Pose;
+    /// The way it went.
+    fn delta(&self, index: u32) -> Twist;
+    /// Its row.
+    fn row(&self, index: u32) -> Row;
+    /// An entry of a row.
+    fn entry(&self, e: u32) -> u32;
+    /// The body at the other end of an entry: of its manifold, and whether it is on the side of a.
+    fn neighbour(&self, e: u32, manifold: &Manifold, is_a: bool) -> u32;
+    /// A manifold.
+    fn manifold(&self, index: u32) -> Manifold;
+    /// Points of a manifold.
+    fn points(&self, first: u32, count: u32) -> Points<Wide>;
+    /// Asks for a manifold ahead of its use.
+    fn prefetch(&self, manifold: u32);
+    /// Moves a body.
+    fn put(&mut self, index: u32, pose: Pose, delta: Twist);
+    /// Adds the joints of a body, or this lane's share of them: every `lanes`-th from `lane` on.
+    fn joints(&self, system: System, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
+}
+
+/// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
+macro_rules! bound {
+    ($($given:item)*) => {
+        impl $crate::primal::Bound for Bindings<'_> {
+            #[inline(always)]
+            fn params(&self) -> Params {
+                self.params.at(0)
+            }
+            #[inline(always)]
+            fn range(&self, colour: u32) -> ColourRange {
+                self.ranges.at(colour)
+            }
+            #[inline(always)]
+            fn ordered(&self, place: u32) -> u32 {
+                self.order.at(place)
+            }
+            #[inline(always)]
+            fn body(&self, index: u32) -> Body {
+                self.bodies.at(index)
+            }
+            #[inline(always)]
+            fn start(&self, index: u32) -> Pose {
+                self.starts.at(index)
+            }
+            #[inline(always)]
+            fn target(&self, index: u32) -> Pose {
+                self.targets.at(index)
+            }
+            #[inline(always)]
+            fn pose(&self, index: u32) -> Pose {
+                self.poses.at(index)
+            }
+            #[inline(always)]
+            fn delta(&self, index: u32) -> Twist {
+                self.deltas.at(index)
+            }
+            #[inline(always)]
+            fn row(&self, index: u32) -> Row {
+                row(&self.rows, index)
+            }
+            #[inline(always)]
+            fn entry(&self, e: u32) -> u32 {
+                self.entries.at(e)
+            }
+            #[inline(always)]
+            fn manifold(&self, index: u32) -> Manifold {
+                self.manifolds.at(index)
+            }
+            #[inline(always)]
+            fn points(&self, first: u32, count: u32) -> Points<Wide> {
+                Points::load(&self.points, first, count)
+            }
+            #[inline(always)]
+            fn prefetch(&self, manifold: u32) {
+                self.manifolds.prefetch(manifold, 1);
+                self.points.prefetch(manifold * POINTS, POINTS);
+            }
+            #[inline(always)]
+            fn put(&mut self, index: u32, pose: Pose, delta: Twist) {
+                self.poses.put(index, pose);
+                self.deltas.put(index, delta);
+            }
+            $(#[inline(always)] $given)*
+        }
+    };
+}
+pub(crate) use bound;
+
+bound! {
+    fn neighbour(&self, e: u32, _manifold: &Manifold, _is_a: bool) -> u32 {
+        self.neighbours.at(e)
+    }
+
+    fn joints(&self, system: System, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
+        system
+    }
+}
+
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    let range = b.ranges.at(push.colour);
+    sweep(group, push, b);
+}
+
+/// The same for the buffers of either stage.
+#[inline(always)]
+pub fn sweep(group: &Group, push: &Push, b: &mut impl Bound) {
+    let range = b.range(push.colour);
     let team = Team::new(group, range.lanes);
     let serial = push.serial != 0;
     let tile = if serial { range.end - range.start } else { LANES >> range.lanes.trailing_zeros() };
@@ -111,9 +233,9 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         let mut index = 0;
         let mut system = System::none();
         if works {
-            index = b.order.at(first + at);
+            index = b.ordered(first + at);
             if at + step < tile && first + at + step < range.end {
-                prefetch(b.order.at(first + at + step), b);
+                prefetch(b.ordered(first + at + step), b);
             }
             system = gather(index, team, push.stabilise != 0, b);
         }
@@ -127,28 +249,26 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 
 /// Asks for the manifolds of a body that will be worked on soon. On a GPU there are other lanes to work meanwhile.
 #[inline(always)]
-fn prefetch(index: u32, b: &Bindings<'_>) {
-    let row = row(&b.rows, index);
+fn prefetch(index: u32, b: &impl Bound) {
+    let row = b.row(index);
     let mut e = row.start;
     while e < row.end {
-        let manifold = b.entries.at(e) >> 1;
-        b.manifolds.prefetch(manifold, 1);
-        b.points.prefetch(manifold * POINTS, POINTS);
+        b.prefetch(b.entry(e) >> 1);
         e += 1;
     }
 }
 
 /// This lane's part of the body's system. The first lane also brings the inertia.
 #[inline(always)]
-fn gather(index: u32, team: Team, stabilise: bool, b: &Bindings<'_>) -> System {
-    let params = b.params.at(0);
+fn gather(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> System {
+    let params = b.params();
     let rules = Rules::new(&params, stabilise);
-    let mine = b.deltas.at(index);
+    let mine = b.delta(index);
     let mut system = System::none();
     if team.lane == 0 {
-        let body = b.bodies.at(index);
-        let pose = b.poses.at(index);
-        let target = b.targets.at(index);
+        let body = b.body(index);
+        let pose = b.pose(index);
+        let target = b.target(index);
         let displaced = Twist {
             linear: mine.linear - target.position,
             angular: turned(&target.rotation, &pose.rotation),
@@ -158,13 +278,13 @@ fn gather(index: u32, team: Team, stabilise: bool, b: &Bindings<'_>) -> System {
 
     let mut pulls = Pulls::<Wide>::none();
     let share = team.share();
-    let row = row(&b.rows, index);
+    let row = b.row(index);
     let mut e = row.start + share.entry;
     while e < row.end {
-        let entry = b.entries.at(e);
-        let manifold = b.manifolds.at(entry >> 1);
+        let entry = b.entry(e);
+        let manifold = b.manifold(entry >> 1);
         let is_a = entry & 1 == 0;
-        let theirs = b.deltas.at(b.neighbours.at(e));
+        let theirs = b.delta(b.neighbour(e, &manifold, is_a));
         let basis = tangents(manifold.normal);
         let a = if is_a { mine } else { theirs };
         let c = if is_a { theirs } else { mine };
@@ -174,7 +294,7 @@ fn gather(index: u32, team: Team, stabilise: bool, b: &Bindings<'_>) -> System {
         let mut sum = Sum::none();
         let mut k = share.point;
         while k < manifold.count {
-            let points = Points::load(&b.points, (entry >> 1) * POINTS + k, manifold.count - k);
+            let points = b.points((entry >> 1) * POINTS + k, manifold.count - k);
             let response = respond(&rules, &manifold, &points, basis, &moved);
             sum.add(&response, manifold.normal, basis, points.lever + offset);
             k += share.points * Wide::WIDTH;
@@ -182,22 +302,22 @@ fn gather(index: u32, team: Team, stabilise: bool, b: &Bindings<'_>) -> System {
         pulls.add(&sum, manifold.normal, basis, side);
         e += share.entries;
     }
-    system.plus(&pulls.total())
+    b.joints(system.plus(&pulls.total()), index, team.lane, team.width, stabilise)
 }
 
 /// Solves, and moves the body.
 #[inline(always)]
-fn apply(index: u32, system: &System, b: &mut Bindings<'_>) {
-    let schur = b.params.at(0).options & option::SCHUR != 0;
+fn apply(index: u32, system: &System, b: &mut impl Bound) {
+    let schur = b.params().options & option::SCHUR != 0;
     let step = if schur { system.schur() } else { system.ldl() };
     // `velocity` may have taken the body out before the last pass.
-    if is_finite(&step) && b.bodies.at(index).is_dynamic() {
+    if is_finite(&step) && b.body(index).is_dynamic() {
         // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
-        let start = b.starts.at(index);
-        let linear = b.deltas.at(index).linear + step.linear;
-        let rotation = Rotation::exp(step.angular).then_after(&b.poses.at(index).rotation).normalized();
-        b.poses.put(index, Pose { position: start.position + linear, rotation });
-        b.deltas.put(index, Twist { linear, angular: turned(&start.rotation, &rotation) });
+        let start = b.start(index);
+        let linear = b.delta(index).linear + step.linear;
+        let rotation = Rotation::exp(step.angular).then_after(&b.pose(index).rotation).normalized();
+        let pose = Pose { position: start.position + linear, rotation };
+        b.put(index, pose, Twist { linear, angular: turned(&start.rotation, &rotation) });
     }
 }
 

@@ -29,6 +29,18 @@ layout! {
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
         pub margin: f32,
+        /// Part of last step's error that joints leave alone (Eq. 18).
+        pub alpha_joint: f32,
+        /// The same in the pass behind the iterations.
+        pub alpha_stabilised: f32,
+        /// What joints keep of multipliers from step to step (Eq. 19).
+        pub warm_joint: f32,
+        /// What they keep of stiffness.
+        pub gamma: f32,
+        /// Lowest stiffness of a joint, in units.
+        pub k_joint: f32,
+        /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
+        pub beta_joint: f32,
         /// Bits of [`option`].
         pub options: u32,
     }
@@ -212,6 +224,8 @@ pub mod option {
     pub const RESCALE: u32 = 1;
     /// Solve a body's system by the Schur complement instead of LDL^T.
     pub const SCHUR: u32 = 2;
+    /// Plain VBD: stiffness stays what it is, and there are no multipliers.
+    pub const VBD: u32 = 4;
 }
 
 /// Set in a feature when the point did not slide in the last step.

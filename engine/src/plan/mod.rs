@@ -6,6 +6,7 @@
 
 pub mod barriers;
 pub mod bvh;
+pub mod joints;
 mod recording;
 pub mod reduce;
 pub mod scan;

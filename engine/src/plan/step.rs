@@ -5,6 +5,7 @@
 //! dispatched indirectly: when they are not, and the step is strict, nothing happens and it can be repeated with longer ones.
 
 use super::bvh::{Bvh, Search, Tree};
+use super::joints::{JointBuffers, JointPasses, record_apart};
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
@@ -41,6 +42,10 @@ pub struct Capacities {
     pub hull_edges: u32,
     /// Changes of bodies that the host may send before a step: see [`Edit`].
     pub edits: u32,
+    /// Joints. With none, the step has no passes for them.
+    pub joints: u32,
+    /// Rows of all joints together.
+    pub joint_rows: u32,
 }
 
 impl Capacities {
@@ -56,6 +61,8 @@ impl Capacities {
             ("a list of edits", self.edits),
             ("a list of hulls", self.hulls),
             ("a list of edges of hulls", self.hull_edges),
+            ("a list of joints", self.joints),
+            ("a list of rows of joints", self.joint_rows),
         ];
         match lists.into_iter().find(|(_, count)| *count > Self::MOST) {
             None => Ok(()),
@@ -82,6 +89,8 @@ pub struct StepOptions {
     pub strict: bool,
     /// Whether a pass behind the velocities corrects the error that is left (section 6).
     pub stabilise: bool,
+    /// Whether there are dual passes; plain VBD has none.
+    pub dual: bool,
 }
 
 /// Convex hulls. The first one is a box with sides of 2, as which boxes meet hulls.
@@ -135,6 +144,8 @@ pub struct StepBuffers {
     pub colliders: Buffer<Collider>,
     /// Convex hulls.
     pub hulls: HullBuffers,
+    /// Joints.
+    pub joints: JointBuffers,
     /// See [`counter`].
     pub counters: Buffer<u32>,
     /// Bit of each list that was too short.
@@ -200,6 +211,7 @@ impl StepPlan {
             edits: r.buffer("edits", u64::from(edits))?,
             colliders: r.buffer("colliders", u64::from(colliders))?,
             hulls: HullBuffers::new(&mut r, capacities)?,
+            joints: JointBuffers::new(&mut r, capacities)?,
             counters: r.buffer("counters", u64::from(counter::COUNT))?,
             overflow: r.buffer("overflow", 1)?,
             manifolds: r.buffer("manifolds", m)?,
@@ -261,6 +273,9 @@ impl StepPlan {
             };
             r.dispatch_each(u64::from(room), bind.with(touch_hull::Push { pairs: found }))?;
         }
+        if capacities.joints > 0 {
+            record_apart(r, s, s.pairs, touches, room)?;
+        }
         let scratch = scan::Scratch::new(r, "places", room)?;
         let scan = Scan {
             values: touches,
@@ -275,7 +290,7 @@ impl StepPlan {
 
     /// Everything that changes the state.
     fn record_solve(&mut self, touching: &Touching, options: StepOptions) -> Result<(), PlanError> {
-        let Capacities { bodies, pairs, manifolds, .. } = self.capacities;
+        let Capacities { bodies, pairs, manifolds, joints, .. } = self.capacities;
         let r = &mut self.recording;
         let s = self.buffers;
         let n = u64::from(bodies);
@@ -286,8 +301,8 @@ impl StepPlan {
             colour_args: r.dispatch_args("colour_args", u64::from(options.colours) + 1)?,
             coloured: r.buffer("coloured", n)?,
         };
-        let push =
-            gate::Push { bodies, pairs, manifolds, colours: options.colours + 1, strict: u32::from(options.strict) };
+        let (colours, strict) = (options.colours + 1, u32::from(options.strict));
+        let push = gate::Push { bodies, pairs, manifolds, joints, colours, strict };
         let bind =
             gate::Bind { counters: s.counters, overflow: s.overflow, args: work.args, colour_args: work.colour_args };
         r.dispatch(1, bind.with(push))?;
@@ -331,7 +346,11 @@ impl StepPlan {
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
         let neighbours = record_rows(r, &s, &work, self.capacities)?;
-        let by_colour = record_colours(r, &s, &work, neighbours, bodies, options)?;
+        let by_colour = record_colours(r, &s, &work, neighbours, self.capacities, options)?;
+        let jointed = JointPasses { buffers: s, deltas: work.deltas, args: work.args, count: joints };
+        if joints > 0 {
+            jointed.start(r)?;
+        }
 
         let bind = predict::Bind {
             params: s.params,
@@ -372,13 +391,22 @@ impl StepPlan {
             for colour in 0..=options.colours {
                 let serial = u32::from(colour == options.colours);
                 let push = primal::Push { colour, serial, stabilise };
-                r.dispatch_indirect(work.colour_args, colour, primal.with(push))?;
+                let pass = if joints > 0 { jointed.primal(primal).with(push) } else { primal.with(push) };
+                r.dispatch_indirect(work.colour_args, colour, pass)?;
             }
             Ok(())
         };
         for _ in 0..options.iterations {
             sweep(r, 0)?;
-            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
+            if options.dual {
+                r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
+                if joints > 0 {
+                    jointed.dual(r)?;
+                }
+            }
+        }
+        if joints > 0 {
+            jointed.forces(r, !options.dual)?;
         }
 
         let bind = velocity::Bind {
@@ -501,15 +529,24 @@ fn record_colours(
     s: &StepBuffers,
     work: &Work,
     neighbours: Buffer<u32>,
-    count: u32,
+    capacities: Capacities,
     options: StepOptions,
 ) -> Result<Buffer<u32>, PlanError> {
+    let Capacities { bodies: count, joints, .. } = capacities;
     let colours = options.colours;
     let (mut from, mut to) = (s.colours, work.coloured);
     // An odd number of rounds ends in the array that `colour_settle` reads.
     for _ in 0..options.colour_rounds | 1 {
-        let bind = colour::Bind { bodies: s.bodies, rows: s.rows, neighbours, colours: from, coloured: to };
-        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours }))?;
+        let bind = colour::Bind {
+            bodies: s.bodies,
+            rows: s.rows,
+            neighbours,
+            colours: from,
+            coloured: to,
+            joints: s.joints.joints,
+            joint_links: s.joints.links,
+        };
+        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours, joints }))?;
         (from, to) = (to, from);
     }
     let keyed = Pairs::new(r, "colours.unsorted", u64::from(count))?;
@@ -521,8 +558,10 @@ fn record_colours(
         colours: to,
         keys: keyed.keys,
         order: keyed.payloads,
+        joints: s.joints.joints,
+        joint_links: s.joints.links,
     };
-    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour_settle::Push { count, colours }))?;
+    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour_settle::Push { count, colours, joints }))?;
     let sort =
         Sort { input: keyed, extent: Extent::host(count), key_bits: 8, counters: s.counters, spare: counter::SPARE };
     let sorted = sort.record(r, "colours.sort")?;

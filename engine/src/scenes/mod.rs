@@ -5,6 +5,7 @@ mod cameras;
 mod cards;
 #[cfg(feature = "scene-files")]
 pub mod file;
+mod jointed;
 #[cfg(feature = "scene-files")]
 mod json;
 mod piles;
@@ -13,6 +14,7 @@ mod sliding;
 
 pub use arch::arch;
 pub use cards::cards;
+pub use jointed::{chain_balls, pendulum, spring_chain, spring_ratio};
 pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
 pub use script::{Action, Script};
 pub use sliding::{friction, rolling, spinner};
@@ -100,8 +102,22 @@ pub enum SceneError {
 }
 
 /// Every scene.
-pub const NAMES: [&str; 10] =
-    ["pile", "stack", "pyramid", "arch", "cards", "drop", "dominoes", "friction", "rolling", "spinner"];
+pub const NAMES: [&str; 14] = [
+    "pile",
+    "stack",
+    "pyramid",
+    "arch",
+    "cards",
+    "drop",
+    "dominoes",
+    "friction",
+    "rolling",
+    "spinner",
+    "pendulum",
+    "chain_balls",
+    "spring_ratio",
+    "spring_chain",
+];
 
 /// Reads parameters, and remembers which there are.
 struct Reader<'a> {
@@ -185,6 +201,19 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         }
         "dominoes" => (dominoes(p.count("bodies", 100, 100_000)?)?, 10.0),
         "friction" => (friction(p.number("speed", 10.0, 0.1, 100.0)? as f32)?, 12.0),
+        "pendulum" => {
+            let (links, ratio) = (p.count("links", 50, 10_000)?, p.number("ratio", 50_000.0, 1e-3, 1e7)?);
+            (pendulum(links, ratio as f32, p.number("angle", 1.5, -3.2, 3.2)? as f32)?, 10.0)
+        }
+        "chain_balls" => {
+            let (links, ratio) = (p.count("links", 50, 10_000)?, p.number("ratio", 50_000.0, 1e-3, 1e7)?);
+            (chain_balls(links, ratio as f32)?, 10.0)
+        }
+        "spring_ratio" => (spring_ratio(p.number("ratio", 1e4, 1e-6, 1e6)? as f32)?, 10.0),
+        "spring_chain" => {
+            let (blocks, ratio) = (p.count("bodies", 10, 10_000)?, p.number("ratio", 1e4, 1e-6, 1e6)?);
+            (spring_chain(blocks, ratio as f32)?, 10.0)
+        }
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };

@@ -1,6 +1,7 @@
 //! What can be wrong with what a user says.
 
 use super::BodyKind;
+use super::joint::JointAxis;
 
 /// What is wrong with something that was said to a world.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -85,6 +86,36 @@ pub enum WorldError {
         index: u32,
         /// Its generation.
         generation: u32,
+    },
+    /// A handle of a joint that was removed.
+    #[error("joint {index} (generation {generation}) is no longer there")]
+    StaleJoint {
+        /// Its slot.
+        index: u32,
+        /// Its generation.
+        generation: u32,
+    },
+    /// A joint of a body with itself.
+    #[error("a joint needs two bodies: both ends are body {index}")]
+    SelfJoint {
+        /// The body's slot.
+        index: u32,
+    },
+    /// Limits that leave nothing between them.
+    #[error("limits from {low} to {high}: the first must not be greater, and neither NaN")]
+    Limits {
+        /// The lower one.
+        low: f32,
+        /// The upper one.
+        high: f32,
+    },
+    /// What a joint does to one of its axes makes no sense.
+    #[error("{axis:?}: {error}")]
+    Axis {
+        /// The axis.
+        axis: JointAxis,
+        /// What is wrong with it.
+        error: Box<WorldError>,
     },
     /// Too many bodies or colliders.
     #[error("a world holds at most {limit} {what}")]

@@ -9,6 +9,7 @@ mod error;
 mod hull;
 mod hull_table;
 mod inertia;
+pub mod joint;
 mod quickhull;
 mod shape;
 
@@ -16,6 +17,7 @@ pub use desc::{BodyDesc, BodyKind};
 pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub(crate) use hull_table::{BOX_EDGES, HullTable};
+pub use joint::{JointDesc, JointHandle};
 pub use shape::{Collider, Shape};
 
 pub(crate) use edit::Edit;
@@ -24,6 +26,7 @@ pub(crate) use hull::unit_box;
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::rigid::NONE;
 use inertia::MassProperties;
+use joint::Joints;
 
 /// Names a body. Stays unique when its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,6 +54,8 @@ pub(crate) struct BodyEntry {
     /// What acts on it until it is changed.
     pub force: Vec3,
     pub torque: Vec3,
+    /// Slots of its joints.
+    pub joints: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +78,7 @@ pub struct World {
     colliders: Vec<Owner>,
     free_colliders: Vec<u32>,
     hulls: HullTable,
+    joints: Joints,
     /// In the order in which they were said: slot and change.
     edits: Vec<(u32, Edit)>,
     /// Slots of colliders that the device does not have as they are.
@@ -121,6 +127,7 @@ impl World {
             colliders: Vec::new(),
             free_colliders: Vec::new(),
             hulls: HullTable::new(),
+            joints: Joints::default(),
             edits: Vec::new(),
             changed_colliders: Vec::new(),
             changed_hulls: Vec::new(),
@@ -158,7 +165,7 @@ impl World {
         self.changed_colliders.extend(&colliders);
         let (force, torque) = (desc.force, desc.torque);
         let slot = &mut self.slots[index as usize];
-        slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque });
+        slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque, joints: Vec::new() });
         slot.sent = false;
         let generation = slot.generation;
         self.edits.push((index, Edit::Body));
@@ -183,9 +190,11 @@ impl World {
         slot
     }
 
-    /// Removes a body. Its handle is stale from now on.
+    /// Removes a body, and its joints. Its handle is stale from now on.
     pub fn remove(&mut self, body: BodyHandle) -> Result<(), WorldError> {
-        self.entry(body)?;
+        for joint in self.entry(body)?.joints.clone() {
+            self.drop_joint(joint);
+        }
         let slot = &mut self.slots[body.index as usize];
         let entry = slot.entry.take();
         let (colliders, hulls) = entry.map(|e| (e.colliders, e.hulls)).unwrap_or_default();

@@ -65,6 +65,9 @@ fn event(event: &Event) -> Value {
             json!({"step": step, "event": "grown", "list": list, "from": from, "to": to})
         }
         EventKind::Fallback { bodies } => json!({"step": step, "event": "fallback", "bodies": bodies}),
+        EventKind::Broken { joint, force, torque } => {
+            json!({"step": step, "event": "broken", "joint": joint.index(), "force": force, "torque": torque})
+        }
         other => json!({"step": step, "event": format!("{other:?}")}),
     }
 }
@@ -99,6 +102,8 @@ fn settings(s: &Settings) -> Value {
         "margin": short(s.margin), "colours": s.colours,
         "colour_rounds": s.colour_rounds, "rescale_friction": s.rescale_friction, "substeps": s.substeps,
         "primal": format!("{:?}", s.primal), "solve": format!("{:?}", s.solve),
+        "method": format!("{:?}", s.method), "k_joint": short(s.k_joint), "beta_joint": short(s.beta_joint),
+        "k_vbd": short(s.k_vbd),
     })
 }
 

@@ -1,0 +1,143 @@
+//! The world's joints as the device has them, and what can be read of them.
+
+use crate::Result;
+use crate::backend::{Runner, RunnerExt, Write};
+use crate::glam::{Quat, Vec3};
+use crate::plan::step::StepPlan;
+use crate::upload::rotation_to_device;
+use crate::world::joint::{JointEntry, Joints};
+use crate::world::{BodyEntry, BodyKind, World};
+use drystone_kernels::joints::{Joint, JointForce, Row, RowState, axis, flag};
+use drystone_kernels::rigid::NONE;
+
+/// A point and a frame from the user's body space to that of the device.
+fn on_body(body: Option<&BodyEntry>, anchor: Vec3, frame: Quat) -> (Vec3, Quat) {
+    let Some(entry) = body else { return (anchor, frame) };
+    let axes = entry.mass.axes.inverse();
+    (axes * (anchor - entry.mass.centre), axes * frame)
+}
+
+/// What errors of a joint are measured against: the smaller body's lever, or how far its mass is spread if that is more.
+fn length(ends: [(Option<&BodyEntry>, Vec3); 2]) -> f32 {
+    let reach = |(body, anchor): (Option<&BodyEntry>, Vec3)| {
+        let entry = body.filter(|e| e.desc.kind == BodyKind::Dynamic)?;
+        let spread = (entry.mass.inertia.max_element() / entry.mass.mass).sqrt();
+        Some(anchor.length().max(spread))
+    };
+    let shortest = ends.into_iter().filter_map(reach).fold(f32::INFINITY, f32::min);
+    if shortest.is_finite() && shortest > 0.0 { shortest } else { 1.0 }
+}
+
+/// The joint in a slot; one that is not there has no rows.
+fn record(world: &World, slot: u32) -> (Joint, Vec<Row>) {
+    let Some(JointEntry { desc, first_row, broken, .. }) = world.joint_store().slot(slot) else {
+        return (Joint { flags: flag::BROKEN, body_b: NONE, ..Default::default() }, Vec::new());
+    };
+    let (a, b) = (world.slot(desc.body_a.index()), desc.body_b.and_then(|b| world.slot(b.index())));
+    let (anchor_a, frame_a) = on_body(a, desc.anchor_a, desc.frame_a);
+    let (anchor_b, frame_b) = on_body(b, desc.anchor_b, desc.frame_b);
+    let rows = desc.rows();
+    let turns = rows.iter().any(|r| (axis::TWIST..=axis::SWING_Z).contains(&r.axis));
+    let bits = [(*broken, flag::BROKEN), (!desc.collide, flag::APART), (turns, flag::TURNS)];
+    let joint = Joint {
+        body_a: desc.body_a.index(),
+        body_b: desc.body_b.map_or(NONE, |b| b.index()),
+        flags: bits.into_iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
+        first_row: *first_row,
+        rows: rows.len() as u32,
+        length: length([(a, anchor_a), (b, anchor_b)]),
+        anchor_a,
+        anchor_b,
+        frame_a: rotation_to_device(frame_a),
+        frame_b: rotation_to_device(frame_b),
+        max_force: desc.max_force,
+        max_torque: desc.max_torque,
+    };
+    (joint, rows)
+}
+
+/// Joints of every body: places, and behind them joint and side.
+fn links(joints: &Joints, bodies: u32) -> Vec<u32> {
+    let ends = |entry: &JointEntry| {
+        let b = entry.desc.body_b.map(|b| (b.index(), 1));
+        [Some((entry.desc.body_a.index(), 0)), b].into_iter().flatten()
+    };
+    let mut counts = vec![0u32; bodies as usize];
+    joints.entries().flat_map(|(_, e)| ends(e)).for_each(|(body, _)| counts[body as usize] += 1);
+    let mut words = Vec::with_capacity(2 * bodies as usize);
+    let mut next = 2 * bodies;
+    for count in counts {
+        words.extend([next, next]);
+        next += count;
+    }
+    words.resize(next as usize, 0);
+    for (index, entry) in joints.entries() {
+        for (body, side) in ends(entry) {
+            let place = &mut words[2 * body as usize + 1];
+            *place += 1;
+            let at = *place as usize - 1;
+            words[at] = index << 1 | side;
+        }
+    }
+    words
+}
+
+/// Brings joints that changed to the device; all of them if it has none of them yet.
+pub(crate) fn send(world: &mut World, plan: &StepPlan, runner: &mut dyn Runner, all: bool) -> Result<()> {
+    let (b, room) = (plan.buffers.joints, plan.capacities);
+    if room.joints == 0 {
+        return Ok(());
+    }
+    let store = world.joint_store();
+    let changed: Vec<(u32, bool)> = if all {
+        (0..room.joints).map(|slot| (slot, true)).collect()
+    } else {
+        store.changed().into_iter().map(|c| (c.slot, c.fresh)).collect()
+    };
+    if changed.is_empty() && !all && !store.relinked() {
+        return Ok(());
+    }
+    let records: Vec<_> = changed.iter().map(|(slot, fresh)| (*slot, *fresh, record(world, *slot))).collect();
+    let links = if all || store.relinked() { links(store, room.bodies) } else { Vec::new() };
+    // Slots and rows that stand next to each other go in one piece.
+    let mut joints: Vec<(u32, Vec<Joint>)> = Vec::new();
+    let mut rows: Vec<(u32, Vec<Row>)> = Vec::new();
+    let mut states: Vec<(u32, Vec<RowState>)> = Vec::new();
+    for (slot, fresh, (joint, list)) in &records {
+        append(&mut joints, *slot, &[*joint]);
+        append(&mut rows, joint.first_row, list);
+        if *fresh {
+            append(&mut states, joint.first_row, &vec![RowState::default(); list.len()]);
+        }
+    }
+    let mut writes = Vec::new();
+    writes.extend(joints.iter().map(|(first, run)| Write::new(b.joints, u64::from(*first), run)));
+    writes.extend(rows.iter().map(|(first, run)| Write::new(b.rows, u64::from(*first), run)));
+    writes.extend(states.iter().map(|(first, run)| Write::new(b.states, u64::from(*first), run)));
+    if !links.is_empty() {
+        writes.push(Write::new(b.links, 0, &links));
+    }
+    runner.write_batch(&writes)?;
+    world.joint_store_mut().sent();
+    Ok(())
+}
+
+fn append<T: Copy>(runs: &mut Vec<(u32, Vec<T>)>, first: u32, items: &[T]) {
+    if items.is_empty() {
+        return;
+    }
+    match runs.last_mut() {
+        Some((start, run)) if *start + run.len() as u32 == first => run.extend_from_slice(items),
+        _ => runs.push((first, items.to_vec())),
+    }
+}
+
+/// Slots of joints that the device has broken and the world has not, with what broke them.
+pub(crate) fn broken(world: &World, plan: &StepPlan, runner: &mut dyn Runner) -> Result<Vec<(u32, JointForce)>> {
+    let joints = runner.read(plan.buffers.joints.joints)?;
+    let forces = runner.read(plan.buffers.joints.forces)?;
+    let new = world.joint_store().entries().filter(|(slot, entry)| {
+        !entry.broken && joints.get(*slot as usize).is_some_and(|j| j.flags & flag::BROKEN != 0)
+    });
+    Ok(new.map(|(slot, _)| (slot, forces[slot as usize])).collect())
+}

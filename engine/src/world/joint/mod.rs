@@ -1,0 +1,341 @@
+//! Joints and springs as they are described. One file a type; each says where its frames are and which rows it has.
+//!
+//! A joint has a point (`anchor`) and a frame on each of its bodies. All its coordinates are those of a's point and frame,
+//! seen from b's:
+//!
+//! ```text
+//!        y  a's frame                     X, Y, Z          of a's point in b's frame
+//!        | /                              Twist            of a's frame about its own x axis
+//!   b ---o---- x   the joint's axis       SwingY, SwingZ   of a's x axis, about b's y and z axes
+//!       /                                 Distance         of the two points
+//!      z
+//! ```
+
+mod ball;
+mod distance;
+mod fixed;
+mod generic;
+mod hinge;
+mod slider;
+mod store;
+
+pub(crate) use store::{JointEntry, Joints};
+
+use super::{BodyHandle, World, WorldError, finite1, finite3, unit};
+use crate::glam::{Quat, Vec3};
+use drystone_kernels::joints::{Row, UNBOUNDED, axis, role};
+
+/// Names a joint. Stays unique when its slot is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JointHandle {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl JointHandle {
+    /// The slot in the engine's buffers.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+}
+
+/// A coordinate of a joint: see the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointAxis {
+    /// Along b's x axis, metres.
+    X,
+    /// Along b's y axis.
+    Y,
+    /// Along b's z axis.
+    Z,
+    /// About a's x axis, radians in -pi to pi.
+    Twist,
+    /// Of a's x axis about b's y axis.
+    SwingY,
+    /// Of a's x axis about b's z axis.
+    SwingZ,
+    /// Between the two points, metres.
+    Distance,
+}
+
+impl JointAxis {
+    /// All of them, in the order of [`JointDesc::axes`].
+    pub const ALL: [Self; 7] = [Self::X, Self::Y, Self::Z, Self::Twist, Self::SwingY, Self::SwingZ, Self::Distance];
+
+    fn code(self) -> u32 {
+        match self {
+            Self::X => axis::X,
+            Self::Y => axis::Y,
+            Self::Z => axis::Z,
+            Self::Twist => axis::TWIST,
+            Self::SwingY => axis::SWING_Y,
+            Self::SwingZ => axis::SWING_Z,
+            Self::Distance => axis::DISTANCE,
+        }
+    }
+}
+
+/// Where a coordinate may go.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Hold {
+    /// Anywhere.
+    #[default]
+    Free,
+    /// Nowhere: it stays at this value.
+    At(f32),
+    /// From the first value to the second. Infinite ones do not limit.
+    Between(f32, f32),
+}
+
+/// What moves a coordinate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drive {
+    /// A motor that keeps a speed with at most this force, or torque.
+    Speed {
+        /// Metres or radians a second.
+        speed: f32,
+        /// The most it pushes.
+        max: f32,
+    },
+    /// A motor that goes to a value at once and holds it with at most this force, or torque.
+    Position {
+        /// Metres or radians.
+        target: f32,
+        /// The most it pushes.
+        max: f32,
+    },
+    /// A spring that pulls towards a value, and a damper of the coordinate's rate.
+    Spring {
+        /// Metres or radians.
+        target: f32,
+        /// Newtons a metre, or newton metres a radian.
+        stiffness: f32,
+        /// Newton seconds a metre, or newton metre seconds a radian.
+        damping: f32,
+        /// The most it pulls; infinite when nothing is said.
+        max: f32,
+    },
+}
+
+/// What a joint does to a coordinate: both at once, if need be.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// Where it may go.
+    pub hold: Hold,
+    /// What moves it.
+    pub drive: Option<Drive>,
+}
+
+/// A joint to be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointDesc {
+    /// The body its coordinates are about.
+    pub body_a: BodyHandle,
+    /// The body they are measured on; the world when there is none.
+    pub body_b: Option<BodyHandle>,
+    /// Its point on a, in body space.
+    pub anchor_a: Vec3,
+    /// Its point on b, in body space, or in the world.
+    pub anchor_b: Vec3,
+    /// Its frame on a, in body space.
+    pub frame_a: Quat,
+    /// Its frame on b, in body space, or in the world.
+    pub frame_b: Quat,
+    /// What it does, in the order of [`JointAxis::ALL`].
+    pub axes: [Axis; 7],
+    /// Force at which it breaks, newtons; infinite when it does not.
+    pub max_force: f32,
+    /// Torque at which it breaks, newton metres.
+    pub max_torque: f32,
+    /// Whether its bodies may touch each other.
+    pub collide: bool,
+}
+
+/// What stands for no limit on the device.
+const FAR: f32 = UNBOUNDED;
+
+/// The rotation that takes x to `axis`, as long as the axis is: one that is no direction makes no unit quaternion.
+fn towards(axis: Vec3) -> Quat {
+    let length = axis.length();
+    Quat::from_rotation_arc(Vec3::X, axis / length) * length
+}
+
+impl JointDesc {
+    fn free(body_a: BodyHandle, body_b: Option<BodyHandle>) -> Self {
+        Self {
+            body_a,
+            body_b,
+            anchor_a: Vec3::ZERO,
+            anchor_b: Vec3::ZERO,
+            frame_a: Quat::IDENTITY,
+            frame_b: Quat::IDENTITY,
+            axes: [Axis::default(); 7],
+            max_force: f32::INFINITY,
+            max_torque: f32::INFINITY,
+            collide: false,
+        }
+    }
+
+    fn held(mut self, axes: &[JointAxis]) -> Self {
+        axes.iter().for_each(|a| self.axes[*a as usize].hold = Hold::At(0.0));
+        self
+    }
+
+    /// Between these points, in body space of each (the second in world space when there is no second body).
+    pub fn anchors(mut self, a: Vec3, b: Vec3) -> Self {
+        (self.anchor_a, self.anchor_b) = (a, b);
+        self
+    }
+
+    /// With these frames, in body space of each. A pose in which they coincide is the joint's rest.
+    pub fn frames(mut self, a: Quat, b: Quat) -> Self {
+        (self.frame_a, self.frame_b) = (a, b);
+        self
+    }
+
+    /// About, or along, these unit axes, in body space of each.
+    pub fn about(self, a: Vec3, b: Vec3) -> Self {
+        self.frames(towards(a), towards(b))
+    }
+
+    /// At a point with a frame in world space, for bodies that stand as they are described: that is its rest.
+    pub fn placed(mut self, world: &World, point: Vec3, frame: Quat) -> Result<Self, WorldError> {
+        let on = |body: BodyHandle| -> Result<(Vec3, Quat), WorldError> {
+            let desc = world.desc(body)?;
+            let back = desc.rotation.inverse();
+            Ok((back * (point - desc.position), back * frame))
+        };
+        (self.anchor_a, self.frame_a) = on(self.body_a)?;
+        (self.anchor_b, self.frame_b) = self.body_b.map_or(Ok((point, frame)), on)?;
+        Ok(self)
+    }
+
+    /// With a coordinate kept between two values.
+    pub fn limited(mut self, axis: JointAxis, low: f32, high: f32) -> Self {
+        self.axes[axis as usize].hold = Hold::Between(low, high);
+        self
+    }
+
+    /// With a coordinate held.
+    pub fn locked(mut self, axis: JointAxis) -> Self {
+        self.axes[axis as usize].hold = Hold::At(0.0);
+        self
+    }
+
+    /// With something that moves a coordinate.
+    pub fn driven(mut self, axis: JointAxis, drive: Drive) -> Self {
+        self.axes[axis as usize].drive = Some(drive);
+        self
+    }
+
+    /// With a spring towards 0 on every coordinate about angles that is not held: it resists bending and twisting.
+    pub fn stiff(mut self, stiffness: f32, damping: f32) -> Self {
+        for axis in [JointAxis::Twist, JointAxis::SwingY, JointAxis::SwingZ] {
+            let axis = &mut self.axes[axis as usize];
+            if !matches!(axis.hold, Hold::At(_)) {
+                axis.drive = Some(Drive::Spring { target: 0.0, stiffness, damping, max: f32::INFINITY });
+            }
+        }
+        self
+    }
+
+    /// Breaking at a force and a torque.
+    pub fn breaking(mut self, force: f32, torque: f32) -> Self {
+        (self.max_force, self.max_torque) = (force, torque);
+        self
+    }
+
+    /// With bodies that may touch each other.
+    pub fn colliding(mut self) -> Self {
+        self.collide = true;
+        self
+    }
+
+    /// Checks every value.
+    pub(crate) fn check(&self) -> Result<(), WorldError> {
+        if self.body_b == Some(self.body_a) {
+            return Err(WorldError::SelfJoint { index: self.body_a.index });
+        }
+        finite3("anchor_a", self.anchor_a)?;
+        finite3("anchor_b", self.anchor_b)?;
+        unit("frame_a", self.frame_a)?;
+        unit("frame_b", self.frame_b)?;
+        at_least_zero("max_force", self.max_force)?;
+        at_least_zero("max_torque", self.max_torque)?;
+        for (axis, does) in JointAxis::ALL.into_iter().zip(&self.axes) {
+            check_axis(does).map_err(|error| WorldError::Axis { axis, error: Box::new(error) })?;
+        }
+        Ok(())
+    }
+
+    /// As the device has them.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let bounded = |v: f32| v.clamp(-FAR, FAR);
+        for (axis, does) in JointAxis::ALL.into_iter().zip(&self.axes) {
+            let none = Row { axis: axis.code(), bound: FAR, ..Default::default() };
+            match does.hold {
+                Hold::Free => {}
+                Hold::At(value) => rows.push(Row { role: role::LOCK, low: value, ..none }),
+                Hold::Between(low, high) => {
+                    rows.push(Row { role: role::LIMIT, low: bounded(low), high: bounded(high), ..none });
+                }
+            }
+            match does.drive {
+                None => {}
+                Some(Drive::Speed { speed, max }) => {
+                    rows.push(Row { role: role::SPEED, low: speed, bound: bounded(max), ..none });
+                }
+                Some(Drive::Position { target, max }) => {
+                    rows.push(Row { role: role::LOCK, low: target, bound: bounded(max), ..none });
+                }
+                Some(Drive::Spring { target, stiffness, damping, max }) => {
+                    rows.push(Row { role: role::SPRING, low: target, bound: bounded(max), stiffness, damping, ..none })
+                }
+            }
+        }
+        rows
+    }
+}
+
+fn at_least_zero(field: &'static str, v: f32) -> Result<(), WorldError> {
+    if v.is_nan() {
+        return Err(WorldError::NotFinite { field, value: v.to_string() });
+    }
+    if v >= 0.0 { Ok(()) } else { Err(WorldError::OutOfRange { field, value: v, must: "0 or more" }) }
+}
+
+fn check_axis(axis: &Axis) -> Result<(), WorldError> {
+    match axis.hold {
+        Hold::Free => {}
+        Hold::At(value) => finite1("value", value)?,
+        Hold::Between(low, high) => {
+            if low.is_nan() || high.is_nan() || low > high {
+                return Err(WorldError::Limits { low, high });
+            }
+        }
+    }
+    match axis.drive {
+        None => Ok(()),
+        Some(Drive::Speed { speed, max }) => {
+            finite1("speed", speed)?;
+            at_least_zero("max", max)
+        }
+        Some(Drive::Position { target, max }) => {
+            finite1("target", target)?;
+            at_least_zero("max", max)
+        }
+        Some(Drive::Spring { target, stiffness, damping, max }) => {
+            finite1("target", target)?;
+            finite1("stiffness", stiffness)?;
+            finite1("damping", damping)?;
+            at_least_zero("damping", damping)?;
+            at_least_zero("stiffness", stiffness)?;
+            // A spring of nothing has no force to follow.
+            if stiffness + damping <= 0.0 {
+                return Err(WorldError::OutOfRange { field: "stiffness", value: stiffness, must: "greater than 0" });
+            }
+            at_least_zero("max", max)
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The world's joints: slots, their rows, and what the device does not have yet.
+
+use super::{Axis, Drive, JointAxis, JointDesc, JointHandle};
+use crate::world::{LIMIT, World, WorldError};
+use std::collections::BTreeMap;
+
+/// A joint in the world.
+#[derive(Clone, Debug)]
+pub(crate) struct JointEntry {
+    pub desc: JointDesc,
+    /// Its rows in the device's list.
+    pub first_row: u32,
+    pub rows: u32,
+    pub broken: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    generation: u32,
+    entry: Option<JointEntry>,
+}
+
+/// A slot that the device does not have as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Changed {
+    pub slot: u32,
+    /// Nothing the device knows of its rows is worth keeping.
+    pub fresh: bool,
+}
+
+/// All joints.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Joints {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Places of rows given back, by how many there are.
+    free_rows: BTreeMap<u32, Vec<u32>>,
+    row_count: u32,
+    changed: Vec<Changed>,
+    /// Whether other bodies are joined than the device knows.
+    relinked: bool,
+}
+
+impl Joints {
+    /// Slots up to the last that was ever used.
+    pub fn slot_count(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Rows up to the last that was ever used.
+    pub fn row_count(&self) -> u32 {
+        self.row_count
+    }
+
+    pub fn slot(&self, index: u32) -> Option<&JointEntry> {
+        self.slots.get(index as usize)?.entry.as_ref()
+    }
+
+    /// Every joint with its slot.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, &JointEntry)> {
+        (0..).zip(&self.slots).filter_map(|(i, s)| Some((i, s.entry.as_ref()?)))
+    }
+
+    pub fn handle(&self, index: u32) -> Option<JointHandle> {
+        let slot = self.slots.get(index as usize).filter(|s| s.entry.is_some())?;
+        Some(JointHandle { index, generation: slot.generation })
+    }
+
+    /// Slots that the device does not have as they are, each once.
+    pub fn changed(&self) -> Vec<Changed> {
+        let mut changed = self.changed.clone();
+        // One that is fresh comes last of its slot, and stays.
+        changed.sort_unstable();
+        changed.dedup_by(|later, kept| {
+            let same = later.slot == kept.slot;
+            kept.fresh |= same && later.fresh;
+            same
+        });
+        changed
+    }
+
+    pub fn relinked(&self) -> bool {
+        self.relinked
+    }
+
+    /// The device has to be told again who is joined to whom, and has new slots.
+    pub fn relink(&mut self, new: std::ops::Range<u32>) {
+        self.relinked = true;
+        self.changed.extend(new.map(|slot| Changed { slot, fresh: true }));
+    }
+
+    /// The device has everything.
+    pub fn sent(&mut self) {
+        self.changed.clear();
+        self.relinked = false;
+    }
+
+    fn take_rows(&mut self, count: u32) -> u32 {
+        let free = self.free_rows.get_mut(&count).and_then(Vec::pop);
+        free.unwrap_or_else(|| {
+            self.row_count += count;
+            self.row_count - count
+        })
+    }
+
+    fn give_rows(&mut self, entry: &JointEntry) {
+        if entry.rows > 0 {
+            self.free_rows.entry(entry.rows).or_default().push(entry.first_row);
+        }
+    }
+
+    pub(in crate::world) fn add(&mut self, desc: JointDesc) -> JointHandle {
+        let rows = desc.rows().len() as u32;
+        let first_row = self.take_rows(rows);
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, entry: None });
+            self.slots.len() as u32 - 1
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.entry = Some(JointEntry { desc, first_row, rows, broken: false });
+        let handle = JointHandle { index, generation: slot.generation };
+        self.changed.push(Changed { slot: index, fresh: true });
+        self.relinked = true;
+        handle
+    }
+
+    pub(in crate::world) fn remove(&mut self, index: u32) -> Option<JointEntry> {
+        let slot = self.slots.get_mut(index as usize)?;
+        let entry = slot.entry.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(index);
+        self.give_rows(&entry);
+        self.changed.push(Changed { slot: index, fresh: true });
+        self.relinked = true;
+        Some(entry)
+    }
+
+    fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl World {
+    /// Adds a joint. Between steps, too: it acts from the next one on.
+    pub fn add_joint(&mut self, desc: JointDesc) -> Result<JointHandle, WorldError> {
+        desc.check()?;
+        self.entry(desc.body_a)?;
+        desc.body_b.map(|b| self.entry(b)).transpose()?;
+        if self.joints.len() >= (LIMIT / 16) as usize {
+            return Err(WorldError::Full { what: "joints", limit: LIMIT / 16 });
+        }
+        let bodies = [Some(desc.body_a), desc.body_b];
+        let handle = self.joints.add(desc);
+        for body in bodies.into_iter().flatten() {
+            if let Some(entry) = &mut self.slots[body.index as usize].entry {
+                entry.joints.push(handle.index);
+            }
+        }
+        Ok(handle)
+    }
+
+    /// Removes a joint. Its handle is stale from now on. A body that is removed takes its joints along.
+    pub fn remove_joint(&mut self, joint: JointHandle) -> Result<(), WorldError> {
+        self.joint_entry(joint)?;
+        self.drop_joint(joint.index);
+        Ok(())
+    }
+
+    /// Takes a joint out of its slot and off its bodies.
+    pub(in crate::world) fn drop_joint(&mut self, index: u32) {
+        let Some(entry) = self.joints.remove(index) else { return };
+        for body in [Some(entry.desc.body_a), entry.desc.body_b].into_iter().flatten() {
+            if let Some(body) = &mut self.slots[body.index as usize].entry {
+                body.joints.retain(|j| *j != index);
+            }
+        }
+    }
+
+    pub(crate) fn joint_entry(&self, joint: JointHandle) -> Result<&JointEntry, WorldError> {
+        let JointHandle { index, generation } = joint;
+        let slot = self.joints.slots.get(index as usize).filter(|s| s.generation == generation);
+        slot.and_then(|s| s.entry.as_ref()).ok_or(WorldError::StaleJoint { index, generation })
+    }
+
+    fn joint_mut(&mut self, joint: JointHandle, fresh: bool) -> Result<&mut JointEntry, WorldError> {
+        let JointHandle { index, generation } = joint;
+        self.joints.changed.push(Changed { slot: index, fresh });
+        let slot = self.joints.slots.get_mut(index as usize).filter(|s| s.generation == generation);
+        slot.and_then(|s| s.entry.as_mut()).ok_or(WorldError::StaleJoint { index, generation })
+    }
+
+    /// The description of a joint.
+    pub fn joint(&self, joint: JointHandle) -> Result<&JointDesc, WorldError> {
+        Ok(&self.joint_entry(joint)?.desc)
+    }
+
+    /// Handles of all joints.
+    pub fn joints(&self) -> impl Iterator<Item = JointHandle> {
+        self.joints.entries().filter_map(|(index, _)| self.joints.handle(index))
+    }
+
+    /// Whether a joint is broken.
+    pub fn is_broken(&self, joint: JointHandle) -> Result<bool, WorldError> {
+        Ok(self.joint_entry(joint)?.broken)
+    }
+
+    /// Breaks a joint: it does nothing until it is repaired.
+    pub fn break_joint(&mut self, joint: JointHandle) -> Result<(), WorldError> {
+        self.joint_entry(joint)?;
+        self.joint_mut(joint, false)?.broken = true;
+        Ok(())
+    }
+
+    /// Repairs a joint that is broken: it acts again from the next step on, and pulls its bodies together from where they are.
+    pub fn repair_joint(&mut self, joint: JointHandle) -> Result<(), WorldError> {
+        if self.joint_entry(joint)?.broken {
+            self.joint_mut(joint, true)?.broken = false;
+        }
+        Ok(())
+    }
+
+    /// Says what moves a coordinate of a joint from now on.
+    pub fn set_drive(&mut self, joint: JointHandle, axis: JointAxis, drive: Option<Drive>) -> Result<(), WorldError> {
+        let hold = self.joint_entry(joint)?.desc.axes[axis as usize].hold;
+        self.set_axis(joint, axis, Axis { hold, drive })
+    }
+
+    /// Says what a joint does to a coordinate from now on.
+    pub fn set_axis(&mut self, joint: JointHandle, axis: JointAxis, does: Axis) -> Result<(), WorldError> {
+        let entry = self.joint_entry(joint)?;
+        let (old, mut desc) = (entry.clone(), entry.desc.clone());
+        desc.axes[axis as usize] = does;
+        desc.check()?;
+        let roles = |d: &JointDesc| d.rows().iter().map(|r| (r.axis, r.role)).collect::<Vec<_>>();
+        let (before, after) = (roles(&old.desc), roles(&desc));
+        let rows = after.len() as u32;
+        let mut first_row = old.first_row;
+        if rows != old.rows {
+            self.joints.give_rows(&old);
+            first_row = self.joints.take_rows(rows);
+        }
+        let entry = self.joint_mut(joint, before != after)?;
+        (entry.desc, entry.first_row, entry.rows) = (desc, first_row, rows);
+        Ok(())
+    }
+
+    /// Every joint, for the device.
+    pub(crate) fn joint_store(&self) -> &Joints {
+        &self.joints
+    }
+
+    pub(crate) fn joint_store_mut(&mut self) -> &mut Joints {
+        &mut self.joints
+    }
+
+    /// The device broke it.
+    pub(crate) fn joint_broke(&mut self, index: u32) {
+        if let Some(entry) = self.joints.slots.get_mut(index as usize).and_then(|s| s.entry.as_mut()) {
+            entry.broken = true;
+        }
+    }
+}

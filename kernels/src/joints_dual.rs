@@ -1,0 +1,64 @@
+//! Multipliers and stiffness of every joint after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11, 12 and 16).
+
+use crate::gpu::{Load, Store, abs, fmax, fmin};
+use crate::joints::{Ends, Joint, Row, RowState, Rules, flag, role};
+use crate::math::{Pose, Twist};
+use crate::rigid::Params;
+use crate::{layout, stage};
+
+stage! {
+    "joints_dual" each 64 {
+        read 0 params: Params,
+        read 1 starts: Pose,
+        read 2 poses: Pose,
+        read 3 deltas: Twist,
+        read 4 joints: Joint,
+        read 5 joint_rows: Row,
+        update 6 row_states: RowState,
+    }
+}
+
+layout! {
+    /// Push constants of `joints_dual`.
+    pub struct Push {
+        /// Joints.
+        pub count: u32,
+    }
+}
+
+/// Updates one joint.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let joint = b.joints.at(item);
+    if joint.rows == 0 || joint.flags & flag::BROKEN != 0 {
+        return;
+    }
+    let params = b.params.at(0);
+    let rules = Rules::new(&params, false);
+    let ends = Ends::moving(&joint, &b.starts, &b.deltas, &b.poses);
+    let mut r = 0;
+    while r < joint.rows {
+        let row = b.joint_rows.at(joint.first_row + r);
+        let mut state = b.row_states.at(joint.first_row + r);
+        let asked = row.ask(&rules, &state, ends.measure(row.axis).value, joint.length);
+        let length = if row.turns() { 1.0 } else { joint.length };
+        // Section 4, "Bounding the Dual Variables".
+        let highest = params.k_max * state.unit;
+        let strongest = highest * length;
+        state.lambda = fmax(-strongest, fmin(asked.force, strongest));
+        if asked.inside && row.grows() {
+            // Eq. 12 in the row's own units.
+            let grown = state.k + params.beta_joint * state.unit / length * abs(asked.error);
+            // And never less than the load needs.
+            state.k = fmin(fmax(grown, params.k_load * abs(state.lambda) / length), highest);
+            if row.role == role::SPRING {
+                state.k = fmin(state.k, row.stiffest(params.dt));
+            }
+        }
+        b.row_states.put(joint.first_row + r, state);
+        r += 1;
+    }
+}

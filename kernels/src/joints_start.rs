@@ -1,0 +1,76 @@
+//! Every joint at the start of a step: its coordinates, which limits may push, and multipliers and stiffness to begin with
+//! (Eq. 19). Multipliers are along b's frame, so they turn with it.
+
+use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3};
+use crate::joints::{Ends, Joint, Row, RowState, flag, role, unit};
+use crate::math::{Pose, Rotation};
+use crate::rigid::{Body, NONE, Params, option};
+use crate::{layout, stage};
+
+stage! {
+    "joints_start" each 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 joints: Joint,
+        read 4 joint_rows: Row,
+        update 5 row_states: RowState,
+    }
+}
+
+layout! {
+    /// Push constants of `joints_start`.
+    pub struct Push {
+        /// Joints.
+        pub count: u32,
+    }
+}
+
+/// Starts one joint.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let joint = b.joints.at(item);
+    if joint.rows == 0 || joint.flags & flag::BROKEN != 0 {
+        return;
+    }
+    let params = b.params.at(0);
+    let world = joint.body_b == NONE;
+    let index = if world { joint.body_a } else { joint.body_b };
+    let (pose_a, body_a) = (b.poses.at(joint.body_a), b.bodies.at(joint.body_a));
+    let (mut pose_b, mut body_b) = (b.poses.at(index), b.bodies.at(index));
+    if world {
+        pose_b = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
+        body_b.kind = crate::rigid::kind::STATIC;
+    }
+    let ends = Ends::new(&joint, pose_a.position - pose_b.position, &pose_a.rotation, &pose_b.rotation);
+    let mut r = 0;
+    while r < joint.rows {
+        let row = b.joint_rows.at(joint.first_row + r);
+        let mut state = b.row_states.at(joint.first_row + r);
+        let measure = ends.measure(row.axis);
+        let unit = unit(&measure, &body_a, &pose_a.rotation, &body_b, &pose_b.rotation, params.dt);
+        let length = if row.turns() { 1.0 } else { joint.length };
+        let side = if row.role == role::LIMIT { row.nearer(measure.value) } else { 0.0 };
+        // A multiplier of the other limit is of no use.
+        let carried = if state.side == side { params.warm_joint } else { 0.0 };
+        state.lambda *= carried;
+        let stiffest = row.stiffest(params.dt);
+        let mut k = params.k_joint * unit;
+        if row.grows() {
+            k = fmax(params.gamma * state.k, k + params.k_load * abs(state.lambda) / length);
+        }
+        state.k = fmin(k, params.k_max * unit);
+        if row.role == role::SPRING {
+            let whole = params.options & option::VBD != 0;
+            state.k = if whole { stiffest } else { fmin(state.k, stiffest) };
+        }
+        state.start = measure.value;
+        state.unit = unit;
+        state.side = side;
+        b.row_states.put(joint.first_row + r, state);
+        r += 1;
+    }
+}

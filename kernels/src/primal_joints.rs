@@ -1,0 +1,65 @@
+//! `primal` for worlds with joints: besides its contacts, every body answers its joints. A stage of its own, so that worlds
+//! without joints do not carry the registers.
+
+pub use crate::primal::Push;
+
+use crate::gpu::{Group, Load, Store, Wide};
+use crate::joints::{Ends, Joint, Row as JointRow, RowState, Rules, add, flag};
+use crate::math::{Pose, Twist};
+use crate::primal::{bound, sweep};
+use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, row};
+use crate::solve::Points;
+use crate::system::System;
+use crate::stage;
+
+stage! {
+    "primal_joints" group 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 starts: Pose,
+        read 3 targets: Pose,
+        read 4 manifolds: Manifold,
+        read 5 points: Point,
+        read 6 rows: u32,
+        read 7 entries: u32,
+        read 8 ranges: ColourRange,
+        read 9 order: u32,
+        update 10 poses: Pose,
+        update 11 deltas: Twist,
+        read 12 joints: Joint,
+        read 13 joint_rows: JointRow,
+        read 14 row_states: RowState,
+        read 15 joint_links: u32,
+    }
+}
+
+bound! {
+    // Devices promise sixteen buffers a stage.
+    fn neighbour(&self, _e: u32, manifold: &Manifold, is_a: bool) -> u32 {
+        if is_a { manifold.body_b } else { manifold.body_a }
+    }
+
+    fn joints(&self, system: System, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
+        let mut system = system;
+        let rules = Rules::new(&self.params.at(0), stabilise);
+        let links = row(&self.joint_links, index);
+        let mut e = links.start + lane;
+        while e < links.end {
+            let entry = self.joint_links.at(e);
+            let joint = self.joints.at(entry >> 1);
+            if joint.flags & flag::BROKEN == 0 {
+                let ends = Ends::moving(&joint, &self.starts, &self.deltas, &self.poses);
+                let side = if entry & 1 == 0 { 1.0 } else { -1.0 };
+                add(&mut system, &rules, &joint, &ends, side, &self.joint_rows, &self.row_states);
+            }
+            e += lanes;
+        }
+        system
+    }
+}
+
+/// Solves a workgroup's bodies of the colour, or all of them.
+#[inline(always)]
+pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    sweep(group, push, b);
+}

@@ -1,0 +1,68 @@
+//! Sliders.
+
+use super::*;
+use drystone::world::JointDesc;
+use drystone::world::joint::{Drive, JointAxis};
+
+#[test]
+fn a_bead_slides_down_its_wire() {
+    // Along a wire at 30 degrees it falls at g / 2.
+    let mut world = World::new();
+    let (sine, cosine) = (0.5f32, 0.75f32.sqrt());
+    let axis = Vec3::new(cosine, -sine, 0.0);
+    let body = world.add(cube(Vec3::ZERO, 3.0)).unwrap();
+    world.add_joint(JointDesc::slider(body, None).about(axis, axis)).unwrap();
+    let mut simulation = simulate(world, iterating(10));
+    for n in 1..=60u32 {
+        simulation.step(DT).unwrap();
+        let state = simulation.body(body).unwrap();
+        let expected = axis * (0.5 * G * sine * DT * DT * (n * (n + 1)) as f32);
+        assert!((state.position - expected).length() < 0.01, "step {n}: {} not {expected}", state.position);
+        let (worst, bent, _) = errors(&mut simulation);
+        assert!(worst < 2e-3 && bent < 1e-3, "step {n}: {worst} m, {bent} rad");
+    }
+}
+
+#[test]
+fn limits_stop_a_slider_and_a_motor_drives_it() {
+    common::on_every_backend(|backend| {
+        let mut world = World::new();
+        let body = world.add(cube(Vec3::ZERO, 2.0)).unwrap();
+        let slider = JointDesc::slider(body, None).about(Vec3::Y, Vec3::Y).limited(JointAxis::X, -1.0, 0.5);
+        let joint = world.add_joint(slider).unwrap();
+        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        for _ in 0..120 {
+            simulation.step(DT).unwrap();
+        }
+        let y = simulation.body(body).unwrap().position.y;
+        assert!((y + 1.0).abs() < 5e-3, "{}: {y} m", backend.name());
+        let lift = Drive::Speed { speed: 1.0, max: 100.0 };
+        simulation.world_mut().set_drive(joint, JointAxis::X, Some(lift)).unwrap();
+        for _ in 0..60 {
+            simulation.step(DT).unwrap();
+        }
+        let state = simulation.body(body).unwrap();
+        assert!((state.position.y - 0.0).abs() < 0.05, "{}: {}", backend.name(), state.position);
+        assert!((state.linear_velocity.y - 1.0).abs() < 0.02, "{}: {}", backend.name(), state.linear_velocity);
+        for _ in 0..60 {
+            simulation.step(DT).unwrap();
+        }
+        let y = simulation.body(body).unwrap().position.y;
+        assert!((y - 0.5).abs() < 5e-3, "{}: the upper limit stops the motor: {y} m", backend.name());
+    });
+}
+
+#[test]
+fn a_slider_on_a_turning_body_turns_with_it() {
+    // A bead held by a spring on a rod that spins at 2 rad/s: k x = m w^2 (r + x).
+    let mut world = weightless();
+    let hub = world.add(BodyDesc::kinematic().spinning(Vec3::Z * 2.0)).unwrap();
+    let body = world.add(cube(Vec3::X, 1.0).moving(Vec3::Y * 2.0).spinning(Vec3::Z * 2.0)).unwrap();
+    let spring = Drive::Spring { target: 1.0, stiffness: 104.0, damping: 5.0, max: f32::INFINITY };
+    world.add_joint(JointDesc::slider(body, hub).driven(JointAxis::X, spring)).unwrap();
+    let mut simulation = simulate(world, iterating(10));
+    run(&mut simulation, 5.0);
+    let distance = simulation.body(body).unwrap().position.length();
+    let expected = 104.0 / 100.0;
+    assert!((distance - expected).abs() < 0.005, "{distance} m, not {expected}");
+}
