@@ -64,10 +64,10 @@ fn rest(blocks: usize, ratio: f64) -> Vec<f64> {
         }
         for p in 0..n {
             for r in p + 1..n {
-                let factor = m[r][p] / m[p][p];
-                for c in p..=n {
-                    m[r][c] -= factor * m[p][c];
-                }
+                let (upper, lower) = m.split_at_mut(r);
+                let (pivot, row) = (&upper[p], &mut lower[0]);
+                let factor = row[p] / pivot[p];
+                row.iter_mut().zip(pivot).skip(p).for_each(|(to, from)| *to -= factor * from);
             }
         }
         let mut step = vec![0.0; n];
