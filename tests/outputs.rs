@@ -12,11 +12,16 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Runs a small scene in `folder`. Returns what was said on standard error.
+/// Runs a small heap in `folder`. Returns what was said on standard error.
 fn run(folder: &Path, arguments: &[&str], succeeds: bool) -> String {
-    let scene = ["run", "drop", "--backend", "cpu", "--set", "bodies=12", "--size", "64x36", "--samples", "2"];
+    run_scene(&["drop", "--set", "bodies=12"], folder, arguments, succeeds)
+}
+
+fn run_scene(scene: &[&str], folder: &Path, arguments: &[&str], succeeds: bool) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_drystone"))
+        .arg("run")
         .args(scene)
+        .args(["--backend", "cpu", "--size", "64x36", "--samples", "2"])
         .args(arguments)
         .current_dir(folder)
         .output()
@@ -154,6 +159,15 @@ fn the_page_stands_alone() {
     // The pictures are pictures.
     let first = page.split("base64,").nth(1).unwrap().split('"').next().unwrap();
     assert!(first.starts_with("iVBORw0KGgo") && first.len().is_multiple_of(4));
+}
+
+#[test]
+fn the_page_of_a_jointed_scene_shows_how_far_its_joints_are_off() {
+    let folder = folder("jointed page");
+    run_scene(&["pendulum"], &folder, &["--steps", "5", "--report", "page.html"], true);
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    assert!(page.contains("Worst error of a joint"));
+    assert_eq!(page.matches("<svg").count(), 9, "two plots more than without joints");
 }
 
 #[test]

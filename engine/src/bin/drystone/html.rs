@@ -3,7 +3,7 @@
 use super::pictures::{self, Pictures, encode};
 use super::plot::{Series, escaped, lines, number, stacked};
 use anyhow::Context;
-use drystone::metrics::Metrics;
+use drystone::metrics::{Metrics, joint_errors};
 use drystone::render::{Picture, RenderOptions, Renderer};
 use drystone::{Simulation, StepReport};
 use std::collections::BTreeMap;
@@ -67,6 +67,8 @@ pub struct Page {
     renderer: Renderer,
     steps: Vec<Step>,
     looks: Vec<(f64, Metrics)>,
+    /// Worst error of a joint along lengths and about angles, by the time of a look.
+    joints: Vec<(f64, f64, f64)>,
     stills: Vec<(f64, Vec<u8>)>,
 }
 
@@ -116,6 +118,7 @@ impl Page {
             renderer: Renderer::new(quality)?,
             steps: Vec::new(),
             looks: Vec::new(),
+            joints: Vec::new(),
             stills: Vec::new(),
         })
     }
@@ -130,7 +133,7 @@ impl Page {
     }
 
     pub fn start(&mut self, simulation: &mut Simulation) -> anyhow::Result<()> {
-        self.looks.push((0.0, Metrics::of(simulation)?));
+        self.look(0.0, simulation)?;
         self.still(0.0, simulation)
     }
 
@@ -149,7 +152,7 @@ impl Page {
         self.steps.push(Step { time, passes, pairs, manifolds, fallback });
         let now = f64::from(step + 1) * self.dt;
         if (step + 1).is_multiple_of(self.total.div_ceil(LOOKS).max(1)) || step + 1 == self.total {
-            self.looks.push((now, Metrics::of(simulation)?));
+            self.look(now, simulation)?;
         }
         // The start is one of the pictures, the end another.
         let due = |s: u32| u64::from(s) * u64::from(STILLS - 1) / u64::from(self.total);
@@ -161,6 +164,16 @@ impl Page {
 
     fn over_steps(&self, name: &str, value: impl Fn(&Step) -> f64) -> Series {
         Series::new(name, (1..).zip(&self.steps).map(|(i, s)| (f64::from(i) * self.dt, value(s))))
+    }
+
+    fn look(&mut self, now: f64, simulation: &mut Simulation) -> anyhow::Result<()> {
+        self.looks.push((now, Metrics::of(simulation)?));
+        let errors = joint_errors(simulation)?;
+        if !errors.is_empty() {
+            let worst = errors.iter().fold((0.0f64, 0.0f64), |w, e| (w.0.max(e.1), w.1.max(e.2)));
+            self.joints.push((now, worst.0, worst.1));
+        }
+        Ok(())
     }
 
     fn over_looks(&self, name: &str, value: impl Fn(&Metrics) -> f64) -> Series {
@@ -229,6 +242,12 @@ impl Page {
                 self.over_looks("mean", |m| m.mean_penetration * 1e3),
             ],
         );
+        if !self.joints.is_empty() {
+            let lengths = Series::new("along lengths", self.joints.iter().map(|j| (j.0, j.1 * 1e3)));
+            let angles = Series::new("about angles", self.joints.iter().map(|j| (j.0, j.2.to_degrees())));
+            page += &lines("Worst error of a joint", "mm", &[lengths]);
+            page += &lines("Worst error of a joint", "degrees", &[angles]);
+        }
         page += &lines("Highest speed", "m/s", &[self.over_looks("speed", |m| m.max_speed)]);
         page += &lines(
             "Counts",
