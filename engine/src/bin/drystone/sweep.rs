@@ -1,0 +1,121 @@
+//! `drystone sweep`: a scene once for every value of a parameter, as curves (AVBD, Figures 8 and 15).
+
+use super::plot::{Series, lines};
+use anyhow::{Context, bail};
+use clap::Parser;
+use drystone::backend::Device;
+use drystone::metrics::joint_errors;
+use drystone::{Settings, Simulation, scenes};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Options of `drystone sweep`.
+#[derive(Parser)]
+pub struct Options {
+    /// The scene.
+    #[arg(default_value = "pendulum")]
+    scene: String,
+    /// The parameter of the scene or the setting, and its values: `beta_joint=0,10,1e3,1e5`, `method=0,1`.
+    #[arg(long, value_name = "KEY=V,V,...")]
+    param: String,
+    /// A parameter of the scene or a setting that stays the same. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Steps of every run.
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    steps: u32,
+    /// Iterations a step.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    iterations: u32,
+    /// Write the curves as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<String>,
+    /// Draw the curves as SVG: the error of all joints together, above the height of the last body.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<String>,
+}
+
+/// A run: after every step the time, the sum of the joints' errors, and the height of the last body.
+struct Curve {
+    value: String,
+    points: Vec<(f64, f64, f64)>,
+}
+
+fn pair(text: &str) -> anyhow::Result<(&str, &str)> {
+    text.split_once('=').with_context(|| format!("`{text}`: expected KEY=VALUE"))
+}
+
+fn parsed(key: &str, value: &str) -> anyhow::Result<f64> {
+    value.parse().with_context(|| format!("{key}: `{value}` is not a number"))
+}
+
+fn curve(options: &Options, key: &str, value: &str) -> anyhow::Result<Curve> {
+    let mut settings = Settings { iterations: options.iterations, ..Settings::default() };
+    let mut parameters = BTreeMap::new();
+    let fixed = options.set.iter().map(|s| pair(s)).collect::<anyhow::Result<Vec<_>>>()?;
+    for (key, value) in fixed.into_iter().chain([(key, value)]) {
+        let number = parsed(key, value)?;
+        if !settings.set(key, number) {
+            parameters.insert(key.to_owned(), number);
+        }
+    }
+    settings.check()?;
+    let scene = scenes::build(&options.scene, &parameters)?;
+    let Some(last) = scene.world.handles().last() else { bail!("{}: there are no bodies", options.scene) };
+    let mut simulation = Simulation::new(scene.world, settings, Device::Cpu { threads: None })?;
+    let mut points = Vec::new();
+    for step in 1..=options.steps {
+        simulation.step(scene.dt)?;
+        let error = joint_errors(&mut simulation)?.iter().map(|e| e.1).sum();
+        let height = f64::from(simulation.body(last)?.position.y);
+        points.push((f64::from(step) * f64::from(scene.dt), error, height));
+    }
+    Ok(Curve { value: value.to_owned(), points })
+}
+
+fn csv(key: &str, curves: &[Curve]) -> String {
+    let mut text = "time".to_owned();
+    for curve in curves {
+        // Writing to a string does not fail.
+        let _ = write!(text, ",error {key}={0},height {key}={0}", curve.value);
+    }
+    for (row, (time, _, _)) in curves.iter().take(1).flat_map(|c| c.points.iter().enumerate()) {
+        let _ = write!(text, "\n{time:.6}");
+        for curve in curves {
+            let (_, error, height) = curve.points[row];
+            let _ = write!(text, ",{error:.6e},{height:.6}");
+        }
+    }
+    text + "\n"
+}
+
+fn svg(key: &str, curves: &[Curve]) -> String {
+    let series = |get: fn(&(f64, f64, f64)) -> f64| -> Vec<Series> {
+        let named = curves.iter().map(|c| (format!("{key}={}", c.value), &c.points));
+        named.map(|(name, points)| Series::new(&name, points.iter().map(|p| (p.0, get(p))))).collect()
+    };
+    let errors = lines("error of all joints", "m", &series(|p| p.1));
+    let heights = lines("height of the last body", "m", &series(|p| p.2));
+    // Two drawings of their own, one above the other.
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"680\" height=\"620\"><foreignObject width=\"680\" \
+         height=\"620\"><div xmlns=\"http://www.w3.org/1999/xhtml\">{errors}{heights}</div></foreignObject></svg>\n"
+    )
+}
+
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let (key, values) = pair(&options.param)?;
+    let curves = values.split(',').map(|value| curve(options, key, value)).collect::<anyhow::Result<Vec<Curve>>>()?;
+    println!("{:>16} {:>16} {:>16} {:>16}", key, "worst error [m]", "last error [m]", "last height [m]");
+    for curve in &curves {
+        let worst = curve.points.iter().map(|p| p.1).fold(0.0, f64::max);
+        let (_, error, height) = curve.points.last().copied().unwrap_or_default();
+        println!("{:>16} {worst:>16.5} {error:>16.5} {height:>16.4}", curve.value);
+    }
+    for (path, text) in [(&options.csv, csv(key, &curves)), (&options.svg, svg(key, &curves))] {
+        if let Some(path) = path {
+            std::fs::write(path, text).with_context(|| format!("cannot write {path}"))?;
+        }
+    }
+    Ok(())
+}
