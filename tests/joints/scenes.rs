@@ -63,11 +63,10 @@ fn rest(blocks: usize, ratio: f64) -> Vec<f64> {
             }
         }
         for p in 0..n {
-            for r in p + 1..n {
-                let factor = m[r][p] / m[p][p];
-                for c in p..=n {
-                    m[r][c] -= factor * m[p][c];
-                }
+            let pivot = m[p].clone();
+            for row in &mut m[p + 1..] {
+                let factor = row[p] / pivot[p];
+                row.iter_mut().zip(&pivot).for_each(|(value, above)| *value -= factor * above);
             }
         }
         let mut step = vec![0.0; n];

@@ -1,6 +1,6 @@
 //! `drystone sweep`: a scene once for every value of a parameter, as curves (AVBD, Figures 8 and 15).
 
-use super::plot::{Series, lines};
+use super::plot::{COLOURS, escaped, number};
 use anyhow::{Context, bail};
 use clap::Parser;
 use drystone::backend::Device;
@@ -30,7 +30,7 @@ pub struct Options {
     /// Write the curves as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<String>,
-    /// Draw the curves as SVG: the error of all joints together, above the height of the last body.
+    /// Draw the curves as SVG: the error of all joints together, and the height of the last body.
     #[arg(long, value_name = "FILE")]
     svg: Option<String>,
 }
@@ -89,18 +89,38 @@ fn csv(key: &str, curves: &[Curve]) -> String {
     text + "\n"
 }
 
+/// One chart, `top` below the upper edge of the drawing.
+fn chart(text: &mut String, title: &str, top: f64, curves: &[Curve], get: fn(&(f64, f64, f64)) -> f64) {
+    let all = || curves.iter().flat_map(|c| c.points.iter()).map(|p| (p.0, get(p))).filter(|p| p.1.is_finite());
+    let end = all().map(|p| p.0).fold(1e-9, f64::max);
+    let (low, high) = all().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p.1), h.max(p.1)));
+    let span = (high - low).max(1e-12);
+    let _ = write!(text, "<text x=\"60\" y=\"{}\">{}</text>", top - 6.0, escaped(title));
+    let _ = write!(text, "<rect x=\"60\" y=\"{top}\" width=\"560\" height=\"200\" fill=\"none\" stroke=\"#bbb\"/>");
+    for (value, y) in [(high, top + 10.0), (low, top + 200.0)] {
+        let _ = write!(text, "<text x=\"54\" y=\"{y}\" text-anchor=\"end\">{}</text>", number(value));
+    }
+    let _ = write!(text, "<text x=\"620\" y=\"{}\" text-anchor=\"end\">{} s</text>", top + 214.0, number(end));
+    for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
+        let at = |p: &(f64, f64, f64)| (60.0 + 560.0 * p.0 / end, top + 200.0 - 200.0 * (get(p) - low) / span);
+        let finite = curve.points.iter().filter(|p| get(p).is_finite()).map(at);
+        let points: Vec<String> = finite.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let points = points.join(" ");
+        let _ = write!(text, "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" points=\"{points}\"/>");
+    }
+}
+
 fn svg(key: &str, curves: &[Curve]) -> String {
-    let series = |get: fn(&(f64, f64, f64)) -> f64| -> Vec<Series> {
-        let named = curves.iter().map(|c| (format!("{key}={}", c.value), &c.points));
-        named.map(|(name, points)| Series::new(&name, points.iter().map(|p| (p.0, get(p))))).collect()
-    };
-    let errors = lines("error of all joints", "m", &series(|p| p.1));
-    let heights = lines("height of the last body", "m", &series(|p| p.2));
-    // Two drawings of their own, one above the other.
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"680\" height=\"620\"><foreignObject width=\"680\" \
-         height=\"620\"><div xmlns=\"http://www.w3.org/1999/xhtml\">{errors}{heights}</div></foreignObject></svg>\n"
-    )
+    let mut text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"780\" height=\"520\" \
+        font-family=\"sans-serif\" font-size=\"11\"><rect width=\"780\" height=\"520\" fill=\"#fff\"/>"
+        .to_owned();
+    chart(&mut text, "error of all joints together, m", 30.0, curves, |p| p.1);
+    chart(&mut text, "height of the last body, m", 280.0, curves, |p| p.2);
+    for (i, (curve, colour)) in curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let (y, name) = (40 + 16 * i, escaped(&format!("{key}={}", curve.value)));
+        let _ = write!(text, "<text x=\"632\" y=\"{y}\" fill=\"{colour}\">{name}</text>");
+    }
+    text + "</svg>\n"
 }
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
