@@ -5,7 +5,7 @@ use crate::backend::{Runner, RunnerExt, Write};
 use crate::glam::{Quat, Vec3};
 use crate::plan::step::StepPlan;
 use crate::upload::rotation_to_device;
-use crate::world::joint::{JointEntry, Joints};
+use crate::world::joint::{Axis, Hold, JointEntry, Joints};
 use crate::world::{BodyEntry, BodyKind, World};
 use drystone_kernels::joints::{Joint, JointForce, Row, RowState, axis, flag};
 use drystone_kernels::rigid::NONE;
@@ -38,7 +38,9 @@ fn record(world: &World, slot: u32) -> (Joint, Vec<Row>) {
     let (anchor_b, frame_b) = on_body(b, desc.anchor_b, desc.frame_b);
     let rows = desc.rows();
     let turns = rows.iter().any(|r| (axis::TWIST..=axis::SWING_Z).contains(&r.axis));
-    let bits = [(*broken, flag::BROKEN), (!desc.collide, flag::APART), (turns, flag::TURNS)];
+    let together = desc.axes[..3].iter().all(|a| *a == Axis { hold: Hold::At(0.0), drive: None });
+    let bits =
+        [(*broken, flag::BROKEN), (!desc.collide, flag::APART), (turns, flag::TURNS), (together, flag::TOGETHER)];
     let joint = Joint {
         body_a: desc.body_a.index(),
         body_b: desc.body_b.map_or(NONE, |b| b.index()),

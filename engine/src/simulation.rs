@@ -339,6 +339,7 @@ impl Simulation {
             warm_joint: if plain { 0.0 } else { s.alpha * s.gamma },
             gamma: if plain { 0.0 } else { s.gamma },
             beta_joint: s.beta_joint,
+            k_load_joint: s.k_load_joint,
             k_joint: if plain { s.k_vbd } else { s.k_joint },
             options: if s.rescale_friction { option::RESCALE } else { 0 }
                 | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 }

@@ -53,7 +53,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             // Eq. 12 in the row's own units.
             let grown = state.k + params.beta_joint * state.unit / length * abs(asked.error);
             // And never less than the load needs.
-            state.k = fmin(fmax(grown, params.k_load * abs(state.lambda) / length), highest);
+            state.k = fmin(fmax(grown, params.k_load_joint * abs(state.lambda) / length), highest);
             if row.role == role::SPRING {
                 state.k = fmin(state.k, row.stiffest(params.dt));
             }

@@ -60,7 +60,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let stiffest = row.stiffest(params.dt);
         let mut k = params.k_joint * unit;
         if row.grows() {
-            k = fmax(params.gamma * state.k, k + params.k_load * abs(state.lambda) / length);
+            k = fmax(params.gamma * state.k, k + params.k_load_joint * abs(state.lambda) / length);
         }
         state.k = fmin(k, params.k_max * unit);
         if row.role == role::SPRING {

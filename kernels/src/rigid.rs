@@ -39,6 +39,8 @@ layout! {
         pub gamma: f32,
         /// Lowest stiffness of a joint, in units.
         pub k_joint: f32,
+        /// Stiffness for the load a joint carries, without units.
+        pub k_load_joint: f32,
         /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
         pub beta_joint: f32,
         /// Bits of [`option`].

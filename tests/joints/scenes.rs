@@ -63,11 +63,10 @@ fn rest(blocks: usize, ratio: f64) -> Vec<f64> {
             }
         }
         for p in 0..n {
-            for r in p + 1..n {
-                let (upper, lower) = m.split_at_mut(r);
-                let (pivot, row) = (&upper[p], &mut lower[0]);
+            let pivot = m[p].clone();
+            for row in &mut m[p + 1..] {
                 let factor = row[p] / pivot[p];
-                row.iter_mut().zip(pivot).skip(p).for_each(|(to, from)| *to -= factor * from);
+                row.iter_mut().zip(&pivot).for_each(|(value, above)| *value -= factor * above);
             }
         }
         let mut step = vec![0.0; n];
@@ -172,4 +171,109 @@ fn pendulum_on_every_backend() {
             assert!(found < 0.01, "{}: step {step}: {found}", backend.name());
         }
     });
+}
+
+#[test]
+fn a_wall_breaks_where_it_is_hit_and_the_rest_stays_rigid() {
+    // Figure 13.
+    let world = scenes::wall(12, 8).unwrap();
+    let joints = world.joints().count();
+    let mut simulation = simulate(world, iterating(10));
+    let mut broken = Vec::new();
+    for step in 0..150 {
+        if step == 60 {
+            for ball in scenes::wall_balls(12, 8) {
+                simulation.world_mut().add(ball).unwrap();
+            }
+        }
+        for event in simulation.step(DT).unwrap().events {
+            if matches!(event.kind, drystone::EventKind::Broken { .. }) {
+                broken.push(event.step);
+            }
+        }
+        let (worst, bent, _) = errors(&mut simulation);
+        assert!(step >= 60 || (worst < 2e-3 && bent < 2e-3), "step {step}: {worst} m, {bent} rad");
+        assert!(step < 60 || worst < 0.1, "step {step}: {worst} m");
+    }
+    assert!(broken.iter().all(|step| *step > 60), "it stands until it is hit: {broken:?}");
+    assert!(broken.len() > 10, "it breaks: {} of {joints} joints", broken.len());
+    assert!(broken.len() < joints, "something is left: {} of {joints} joints", broken.len());
+    let (worst, bent, _) = errors(&mut simulation);
+    assert!(worst < 0.02 && bent < 0.05, "what is left is rigid: {worst} m, {bent} rad");
+}
+
+#[test]
+fn chainmail_holds_a_ball() {
+    // Figure 12, at 15 iterations as there.
+    let world = scenes::chainmail(5, 500.0).unwrap();
+    let ball = world.handles().last().unwrap();
+    let mut simulation = simulate(world, iterating(15));
+    run(&mut simulation, 2.0);
+    let state = simulation.body(ball).unwrap();
+    assert!(state.position.y > 4.0, "{}", state.position);
+    // Rings hang within a ring's size of where they were.
+    for (handle, state) in simulation.bodies().unwrap() {
+        assert!(handle == ball || state.position.y > 3.5, "{}: {}", handle.index(), state.position);
+    }
+}
+
+#[test]
+fn limbs_with_soft_joints_come_to_rest() {
+    let world = scenes::ragdolls(1).unwrap();
+    let soft = Settings { k_joint: 3.0, k_load_joint: 10.0, beta_joint: 10.0, ..iterating(10) };
+    let mut simulation = simulate(world, soft);
+    run(&mut simulation, 10.0);
+    let (worst, _, _) = errors(&mut simulation);
+    assert!(worst < 0.01 * 0.3, "{worst} m");
+    let fastest = simulation.bodies().unwrap().iter().map(|(_, s)| s.linear_velocity.length()).fold(0.0, f32::max);
+    assert!(fastest < 0.1, "{fastest} m/s");
+}
+
+#[test]
+fn every_scene_with_joints_runs() {
+    let names = ["bridge", "swing_box", "ragdolls", "rope", "motor", "hinge_limits", "chain_balls"];
+    for name in names {
+        let scene = scenes::build(name, &Default::default()).unwrap();
+        let mut simulation = simulate(scene.world, iterating(10));
+        run(&mut simulation, 0.5);
+        let all = simulation.bodies().unwrap();
+        assert!(all.iter().all(|(_, s)| s.enabled && s.position.is_finite()), "{name}");
+        assert!(errors(&mut simulation).0 < 0.1, "{name}: {:?}", errors(&mut simulation));
+    }
+}
+
+#[test]
+fn a_net_of_joints_on_every_backend() {
+    common::on_every_backend(|backend| {
+        let world = scenes::joint_grid(20).unwrap();
+        let mut simulation = Simulation::new(world, iterating(10), device(backend)).unwrap();
+        for _ in 0..20 {
+            simulation.step(DT).unwrap();
+        }
+        let (worst, _, _) = errors(&mut simulation);
+        assert!(worst < 0.01, "{}: {worst} m", backend.name());
+    });
+}
+
+#[test]
+fn a_file_has_every_type_of_joint() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/scenes/joints.json");
+    let scene = scenes::file::read(path).unwrap();
+    assert_eq!(scene.world.joints().count(), 10);
+    let mut simulation = simulate(scene.world, scene.settings);
+    run(&mut simulation, 3.0);
+    let (worst, bent, _) = errors(&mut simulation);
+    assert!(worst < 5e-3 && bent < 0.02, "{worst} m, {bent} rad");
+    let wrong = |text: &str, says: &str| {
+        let text = format!(
+            "{{ \"bodies\": [{{ \"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1] }}], \"joints\": [{text}] }}"
+        );
+        let error = scenes::file::parse(&text, "x").unwrap_err();
+        assert!(error.contains(says), "`{error}` does not say `{says}`");
+    };
+    wrong("{ \"type\": \"glue\", \"a\": \"a\" }", "joints[0].type is `glue`");
+    wrong("{ \"type\": \"ball\", \"a\": \"b\" }", "joints[0].a is `b`; there is no body of that name");
+    wrong("{ \"type\": \"rod\", \"a\": \"a\" }", "joints[0].length is missing");
+    wrong("{ \"type\": \"hinge\", \"a\": \"a\", \"twist\": { \"limits\": [1, 0] } }", "joints[0]");
+    wrong("{ \"type\": \"hinge\", \"a\": \"a\", \"axis\": [1, 0, 0] }", "joints[0].point is missing");
 }

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../../../examples/scenes/README.md")]
 
+use super::joints;
 use super::json::{
     Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
 };
@@ -46,6 +47,7 @@ impl From<WorldError> for Problem {
     fn from(error: WorldError) -> Self {
         match error {
             WorldError::Collider { index, error } => Self::from(*error).at(index).inside("colliders"),
+            WorldError::Axis { axis, error } => Self::from(*error).inside(joints::word(axis)),
             WorldError::NotFinite { field, .. }
             | WorldError::NotUnit { field, .. }
             | WorldError::OutOfRange { field, .. } => {
@@ -58,11 +60,11 @@ impl From<WorldError> for Problem {
     }
 }
 
-fn vector(value: &Value) -> Checked<Vec3> {
+pub(super) fn vector(value: &Value) -> Checked<Vec3> {
     array::<f32, 3>(value, single).map(Vec3::from)
 }
 
-fn rotation(value: &Value) -> Checked<Quat> {
+pub(super) fn rotation(value: &Value) -> Checked<Quat> {
     if value.is_array() {
         return array::<f32, 4>(value, single).map(Quat::from_array);
     }
@@ -304,6 +306,7 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
             Ok(())
         })
     })?;
+    o.get("joints", |v| each(v, |v| joints::add(v, &handles, &mut world)))?;
     let later = o.get("later", |v| {
         // Names are looked up in the order in which things happen.
         let mut order: Vec<(usize, &Value)> = list(v)?.iter().enumerate().collect();

@@ -1,11 +1,14 @@
 //! The papers' scenes, written once for the command, tests, benches and examples; and scenes from files.
 
 mod arch;
+mod articulated;
 mod cameras;
 mod cards;
 #[cfg(feature = "scene-files")]
 pub mod file;
 mod jointed;
+#[cfg(feature = "scene-files")]
+mod joints;
 #[cfg(feature = "scene-files")]
 mod json;
 mod piles;
@@ -13,6 +16,9 @@ mod script;
 mod sliding;
 
 pub use arch::arch;
+pub use articulated::{
+    bridge, chainmail, hinge_limits, joint_grid, motor, ragdolls, rope, swing_box, wall, wall_balls,
+};
 pub use cards::cards;
 pub use jointed::{chain_balls, pendulum, spring_chain, spring_ratio};
 pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
@@ -102,7 +108,7 @@ pub enum SceneError {
 }
 
 /// Every scene.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 23] = [
     "pile",
     "stack",
     "pyramid",
@@ -117,6 +123,15 @@ pub const NAMES: [&str; 14] = [
     "chain_balls",
     "spring_ratio",
     "spring_chain",
+    "wall",
+    "chainmail",
+    "bridge",
+    "swing_box",
+    "ragdolls",
+    "rope",
+    "motor",
+    "hinge_limits",
+    "joint_grid",
 ];
 
 /// Reads parameters, and remembers which there are.
@@ -214,6 +229,25 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
             let (blocks, ratio) = (p.count("bodies", 10, 10_000)?, p.number("ratio", 1e4, 1e-6, 1e6)?);
             (spring_chain(blocks, ratio as f32)?, 10.0)
         }
+        "wall" => {
+            let (columns, rows) = (p.count("columns", 12, 1000)?, p.count("rows", 8, 1000)?);
+            let hit = p.number("hit", 1.0, 0.0, 1e6)?;
+            if hit > 0.0 {
+                later.extend(wall_balls(columns, rows).into_iter().map(|ball| (hit as f32, ball.into())));
+            }
+            (wall(columns, rows)?, 5.0)
+        }
+        "chainmail" => (chainmail(p.count("side", 7, 200)?, p.number("ball", 500.0, 0.0, 1e6)? as f32)?, 5.0),
+        "bridge" => (bridge(p.count("planks", 20, 10_000)?)?, 10.0),
+        "swing_box" => {
+            let (hinges, ratio) = (p.count("hinges", 25, 10_000)?, p.number("ratio", 1000.0, 1e-3, 1e7)?);
+            (swing_box(hinges, ratio as f32)?, 10.0)
+        }
+        "ragdolls" => (ragdolls(p.count("count", 100, 100_000)?)?, 10.0),
+        "rope" => (rope(p.count("segments", 20, 10_000)?)?, 10.0),
+        "motor" => (motor(p.count("count", 5, 10_000)?)?, 10.0),
+        "hinge_limits" => (hinge_limits(p.count("count", 5, 10_000)?)?, 5.0),
+        "joint_grid" => (joint_grid(p.count("side", 190, 2000)?)?, 3.0),
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };

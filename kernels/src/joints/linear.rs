@@ -25,10 +25,5 @@ pub fn measure(ends: &Ends, axis: u32) -> Measure {
         Vec3::Z
     };
     let e = ends.frame.apply(local);
-    Measure {
-        value: e.dot(ends.apart),
-        linear: e,
-        turn_a: ends.lever_a.cross(e),
-        turn_b: (ends.lever_b + ends.apart).cross(e),
-    }
+    Measure { value: e.dot(ends.apart), linear: e, turn_a: ends.lever_a.cross(e), turn_b: ends.reach_b.cross(e) }
 }

@@ -115,6 +115,8 @@ pub mod flag {
     pub const APART: u32 = 2;
     /// It has rows about angles.
     pub const TURNS: u32 = 4;
+    /// It holds the points together: rows along lengths are about the axes of the world.
+    pub const TOGETHER: u32 = 8;
 }
 
 /// Coordinates.
@@ -182,8 +184,10 @@ pub struct Ends {
     pub lever_b: Vec3,
     /// From b's point to a's.
     pub apart: Vec3,
-    /// b's frame.
+    /// Axes of the rows along lengths: b's frame, or the world's.
     pub frame: Rotation,
+    /// From b's centre of mass to where forces along lengths act on it.
+    pub reach_b: Vec3,
     /// Angles, when the joint has rows about them.
     pub angles: Angles,
 }
@@ -198,7 +202,11 @@ impl Ends {
         if joint.flags & flag::TURNS != 0 {
             angles = Angles::new(&a.then_after(&joint.frame_a), &frame);
         }
-        Self { lever_a, lever_b, apart: between + lever_a - lever_b, frame, angles }
+        let together = joint.flags & flag::TOGETHER != 0;
+        let apart = between + lever_a - lever_b;
+        let reach_b = if together { lever_b } else { lever_b + apart };
+        let frame = if together { Rotation::IDENTITY } else { frame };
+        Self { lever_a, lever_b, apart, frame, reach_b, angles }
     }
 
     /// In the middle of a step. Ways since its start are added up by themselves: next to large positions they would be lost.
@@ -354,7 +362,7 @@ pub fn add(
     states: &impl Load<RowState>,
 ) {
     let is_a = side > 0.0;
-    let lever = if is_a { ends.lever_a } else { ends.lever_b + ends.apart };
+    let lever = if is_a { ends.lever_a } else { ends.reach_b };
     let mut force = Vec3::ZERO;
     let mut torque = 0.0;
     let mut r = 0;

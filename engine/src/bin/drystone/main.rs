@@ -9,6 +9,7 @@ mod pictures;
 mod plot;
 mod report;
 mod run;
+mod sweep;
 mod table;
 mod trace;
 
@@ -30,6 +31,8 @@ enum Command {
     Run(Box<run::Options>),
     /// Runs the broad phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
+    /// Runs a scene once for every value of a parameter, and writes the curves.
+    Sweep(sweep::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -37,6 +40,7 @@ fn main() -> anyhow::Result<()> {
         Some(Command::Info) => info::run(),
         Some(Command::Run(options)) => run::run(&options),
         Some(Command::Passes(options)) => passes::run(&options),
+        Some(Command::Sweep(options)) => sweep::run(&options),
         None => run::run(&run::Options::parse_from(["run"])),
     }
 }

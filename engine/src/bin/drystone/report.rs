@@ -103,6 +103,7 @@ fn settings(s: &Settings) -> Value {
         "colour_rounds": s.colour_rounds, "rescale_friction": s.rescale_friction, "substeps": s.substeps,
         "primal": format!("{:?}", s.primal), "solve": format!("{:?}", s.solve),
         "method": format!("{:?}", s.method), "k_joint": short(s.k_joint), "beta_joint": short(s.beta_joint),
+        "k_load_joint": short(s.k_load_joint),
         "k_vbd": short(s.k_vbd),
     })
 }

@@ -1,0 +1,260 @@
+//! Larger things of joints: walls that break, mail, bridges, ragdolls, machines.
+
+use super::floor;
+use crate::glam::{Quat, Vec3};
+use crate::world::joint::{Drive, JointAxis};
+use crate::world::{BodyDesc, BodyHandle, Collider, JointDesc, World, WorldError};
+use std::f32::consts::{FRAC_PI_2, TAU};
+
+/// Force and torque that an attachment of the wall bears.
+const BEARS: (f32, f32) = (1e6, 5e5);
+
+/// Figure 13: a wall of `columns` by `rows` bricks in running bond, each attached to the one beside it and the two below.
+pub fn wall(columns: u32, rows: u32) -> Result<World, WorldError> {
+    let mut world = floor(0.6)?;
+    let brick = Collider::cuboid(Vec3::new(1.0, 0.5, 0.5)).friction(0.6);
+    let mut below: Vec<(f32, BodyHandle)> = Vec::new();
+    for row in 0..rows {
+        let shift = 0.5 * (row % 2) as f32 - 0.5 * columns as f32;
+        let mut here: Vec<(f32, BodyHandle)> = Vec::new();
+        for column in 0..columns {
+            let (x, y) = (column as f32 + shift, 0.25 + 0.5 * row as f32);
+            let body = world.add(BodyDesc::dynamic().at(Vec3::new(x, y, 0.0)).with(brick.clone()))?;
+            let beside = here.last().map(|(_, other)| (*other, Vec3::new(x - 0.5, y, 0.0)));
+            let under = below.iter().filter(|(other, _)| (other - x).abs() < 0.9);
+            let under = under.map(|(other, body)| (*body, Vec3::new(0.5 * (other + x), y - 0.25, 0.0)));
+            for (other, point) in beside.into_iter().chain(under) {
+                let joint = JointDesc::fixed(body, other).placed(&world, point, Quat::IDENTITY)?;
+                world.add_joint(joint.breaking(BEARS.0, BEARS.1))?;
+            }
+            here.push((x, body));
+        }
+        below = here;
+    }
+    Ok(world)
+}
+
+/// The three balls of Figure 13.
+pub fn wall_balls(columns: u32, rows: u32) -> Vec<BodyDesc> {
+    let (width, height) = (columns as f32, 0.5 * rows as f32);
+    let ball = Collider::sphere(0.4).density(3000.0);
+    let ball = |x: f32, y: f32| {
+        let place = Vec3::new(x * width, y * height, 6.0);
+        BodyDesc::dynamic().at(place).moving(Vec3::Z * -30.0).with(ball.clone())
+    };
+    vec![ball(-0.25, 0.6), ball(0.05, 0.35), ball(0.25, 0.7)]
+}
+
+/// A ring of capsules about the z axis of body space.
+fn ring(radius: f32, thickness: f32) -> BodyDesc {
+    const SIDES: u32 = 8;
+    let half = radius * (TAU * 0.5 / SIDES as f32).tan();
+    let capsule = Collider::capsule(half, thickness).friction(0.3).density(2000.0);
+    (0..SIDES).fold(BodyDesc::dynamic(), |body, i| {
+        let turn = Quat::from_rotation_z(TAU * i as f32 / SIDES as f32);
+        let mut side = capsule.clone();
+        (side.position, side.rotation) = (turn * (Vec3::X * radius), turn);
+        body.with(side)
+    })
+}
+
+/// Figure 12: `side` by `side` rings that lie flat, and upright ones through each two neighbours. Those at the border do not
+/// move. The ball falls on the middle.
+pub fn chainmail(side: u32, ball: f32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    let (flat, upright) = (ring(0.5, 0.07), ring(0.42, 0.07));
+    let spacing = 1.4;
+    let at = |x: f32, z: f32| Vec3::new(x, 0.0, z) * spacing + Vec3::Y * 5.0;
+    let middle = (side as f32 - 1.0) * 0.5;
+    for x in 0..side {
+        for z in 0..side {
+            let border = x == 0 || z == 0 || x + 1 == side || z + 1 == side;
+            let mut body = flat.clone().at(at(x as f32 - middle, z as f32 - middle));
+            body.rotation = Quat::from_rotation_x(FRAC_PI_2);
+            if border {
+                body.kind = crate::world::BodyKind::Static;
+            }
+            world.add(body)?;
+            let place = at(x as f32 - middle, z as f32 - middle);
+            if x + 1 < side {
+                world.add(upright.clone().at(place + Vec3::X * (0.5 * spacing)))?;
+            }
+            if z + 1 < side {
+                let body = upright.clone().at(place + Vec3::Z * (0.5 * spacing));
+                world.add(body.turned(Quat::from_rotation_y(FRAC_PI_2)))?;
+            }
+        }
+    }
+    if ball > 0.0 {
+        world.add(BodyDesc::dynamic().at(Vec3::Y * 7.5).with(Collider::sphere(1.2)).weighing(ball))?;
+    }
+    Ok(world)
+}
+
+/// Adaptive sub-stepping's bridge: `planks` planks on hinges between two banks, and a ball of 1000 kg on it.
+pub fn bridge(planks: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    let plank = Collider::cuboid(Vec3::new(0.9, 0.1, 2.0)).friction(0.8).density(500.0);
+    let height = Vec3::Y * 5.0;
+    let mut last = None;
+    for i in 0..planks {
+        let body = world.add(BodyDesc::dynamic().at(height + Vec3::X * (i as f32 + 0.5)).with(plank.clone()))?;
+        for z in [-0.8, 0.8] {
+            let point = height + Vec3::new(i as f32, 0.0, z);
+            world.add_joint(JointDesc::ball(body, last).placed(&world, point, Quat::IDENTITY)?)?;
+        }
+        last = Some(body);
+    }
+    if let Some(last) = last {
+        for z in [-0.8, 0.8] {
+            let point = height + Vec3::new(planks as f32, 0.0, z);
+            world.add_joint(JointDesc::ball(last, None).placed(&world, point, Quat::IDENTITY)?)?;
+        }
+    }
+    let middle = height + Vec3::new(planks as f32 * 0.5, 1.0, 0.0);
+    world.add(BodyDesc::dynamic().at(middle).with(Collider::sphere(0.5).friction(0.8)).weighing(1000.0))?;
+    Ok(world)
+}
+
+/// Adaptive sub-stepping's swinging box: `hinges` bars on hinges, and a box `ratio` times as heavy as a bar at the end.
+pub fn swing_box(hinges: u32, ratio: f32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    let bar = Collider::cuboid(Vec3::new(0.4, 0.1, 0.1));
+    let top = Vec3::Y * (0.4 * hinges as f32 + 3.0);
+    let about = Quat::from_rotation_arc(Vec3::X, Vec3::Z);
+    let mut last = None;
+    for i in 0..hinges {
+        let start = top + Vec3::X * (0.4 * i as f32);
+        let body = world.add(BodyDesc::dynamic().at(start + Vec3::X * 0.2).with(bar.clone()))?;
+        world.add_joint(JointDesc::hinge(body, last).placed(&world, start, about)?)?;
+        last = Some(body);
+    }
+    let end = top + Vec3::X * (0.4 * hinges as f32);
+    let heavy = BodyDesc::dynamic().at(end + Vec3::X * 0.5).with(Collider::cuboid(Vec3::ONE)).weighing(4.0 * ratio);
+    let heavy = world.add(heavy)?;
+    world.add_joint(JointDesc::hinge(heavy, last).placed(&world, end, about)?)?;
+    Ok(world)
+}
+
+/// A person of ten bodies and nine joints, 1.7 m tall, feet at `foot`.
+fn ragdoll(world: &mut World, foot: Vec3, turn: Quat) -> Result<(), WorldError> {
+    let part = |world: &mut World, at: Vec3, shape: Collider| {
+        world.add(BodyDesc::dynamic().at(foot + turn * at).turned(turn).with(shape.friction(0.6)))
+    };
+    let torso = part(world, Vec3::Y * 1.2, Collider::cuboid(Vec3::new(0.4, 0.6, 0.22)))?;
+    let head = part(world, Vec3::Y * 1.66, Collider::sphere(0.13))?;
+    // Joints along y: their x axis points down the limb.
+    let down = turn * Quat::from_rotation_z(-FRAC_PI_2);
+    let place = |at: Vec3| foot + turn * at;
+    let socket = |a, b: BodyHandle, world: &World, at: Vec3, swing: f32| {
+        let joint = JointDesc::ball(a, b).placed(world, place(at), down)?;
+        let joint = joint.limited(JointAxis::Twist, -0.6, 0.6);
+        Ok::<_, WorldError>(joint.limited(JointAxis::SwingY, -swing, swing).limited(JointAxis::SwingZ, -swing, swing))
+    };
+    let neck = socket(head, torso, world, Vec3::Y * 1.52, 0.5)?;
+    world.add_joint(neck)?;
+    for side in [-1.0, 1.0] {
+        let arm = |y: f32| Vec3::new(side * 0.29, y, 0.0);
+        let leg = |y: f32| Vec3::new(side * 0.12, y, 0.0);
+        let upper_arm = part(world, arm(1.3), Collider::capsule(0.1, 0.06))?;
+        let lower_arm = part(world, arm(0.98), Collider::capsule(0.1, 0.05))?;
+        let thigh = part(world, leg(0.69), Collider::capsule(0.13, 0.08))?;
+        let shin = part(world, leg(0.25), Collider::capsule(0.17, 0.06))?;
+        let shoulder = socket(upper_arm, torso, world, arm(1.46), 1.4)?;
+        world.add_joint(shoulder)?;
+        let hip = socket(thigh, torso, world, leg(0.9), 1.0)?;
+        world.add_joint(hip)?;
+        // Elbows and knees are hinges about the x axis of the body, each bending its own way.
+        for (a, b, at, low, high) in [(lower_arm, upper_arm, arm(1.14), -2.3, 0.0), (shin, thigh, leg(0.48), 0.0, 2.3)]
+        {
+            let joint = JointDesc::hinge(a, b).placed(world, place(at), turn)?;
+            world.add_joint(joint.limited(JointAxis::Twist, low, high))?;
+        }
+    }
+    Ok(())
+}
+
+/// A pile of ragdolls that fall onto the floor.
+pub fn ragdolls(count: u32) -> Result<World, WorldError> {
+    let mut world = floor(0.6)?;
+    let side = (count as f32 / 3.0).sqrt().ceil().max(1.0) as u32;
+    for i in 0..count {
+        let (x, z, y) = (i % side, i / side % side, i / (side * side));
+        let turn = Quat::from_rotation_y(i as f32 * 2.4) * Quat::from_rotation_x(0.3 + 0.1 * (i % 7) as f32);
+        let foot = Vec3::new(x as f32 * 1.3, 0.6 + y as f32 * 2.2, z as f32 * 1.3);
+        ragdoll(&mut world, foot, turn)?;
+    }
+    Ok(world)
+}
+
+/// A rope of `segments` balls from a point, a box at its end.
+pub fn rope(segments: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    let top = Vec3::Y * (0.25 * segments as f32 + 2.0);
+    let mut last = None;
+    for i in 1..=segments {
+        let end = i == segments;
+        let shape = if end { Collider::cuboid(Vec3::splat(0.4)) } else { Collider::sphere(0.05) };
+        let body = world.add(BodyDesc::dynamic().at(top + Vec3::X * (0.25 * i as f32)).with(shape))?;
+        let anchor = if last.is_none() { top } else { Vec3::ZERO };
+        world.add_joint(JointDesc::rope(body, last, 0.25).anchors(Vec3::ZERO, anchor))?;
+        last = Some(body);
+    }
+    Ok(world)
+}
+
+/// Wheels on hinges with motors of growing torque, each with a weight on its rim.
+pub fn motor(count: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    for i in 0..count {
+        let place = Vec3::new(i as f32 * 1.5, 2.0, 0.0);
+        let wheel = BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::new(1.0, 1.0, 0.1)).density(100.0));
+        let mut weight = Collider::sphere(0.1);
+        weight.position = Vec3::X * 0.5;
+        let wheel = world.add(wheel.with(weight))?;
+        let drive = Drive::Speed { speed: 3.0, max: 10.0 * (i + 1) as f32 };
+        let hinge = JointDesc::hinge(wheel, None).placed(&world, place, Quat::from_rotation_arc(Vec3::X, Vec3::Z))?;
+        world.add_joint(hinge.driven(JointAxis::Twist, drive))?;
+    }
+    Ok(world)
+}
+
+/// Doors that fall, each until its own limit.
+pub fn hinge_limits(count: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    for i in 0..count {
+        let place = Vec3::new(0.0, 2.0, i as f32 * 0.7);
+        let door = Collider::cuboid(Vec3::new(1.0, 0.1, 0.5));
+        let door = world.add(BodyDesc::dynamic().at(place + Vec3::X * 0.5).with(door))?;
+        let hinge = JointDesc::hinge(door, None).placed(&world, place, Quat::from_rotation_arc(Vec3::X, Vec3::Z))?;
+        let low = -FRAC_PI_2 * (i + 1) as f32 / (count + 1) as f32;
+        world.add_joint(hinge.limited(JointAxis::Twist, low, 0.5))?;
+    }
+    Ok(world)
+}
+
+/// A net of `side` by `side` balls, each joined to its neighbours, held at its border: 190 make 36,100 bodies and 72,000 joints.
+pub fn joint_grid(side: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    let spacing = 0.25;
+    let ball = Collider::sphere(0.1);
+    let mut bodies = Vec::with_capacity((side * side) as usize);
+    for x in 0..side {
+        for z in 0..side {
+            let place = Vec3::new(x as f32, 0.0, z as f32) * spacing;
+            let body = world.add(BodyDesc::dynamic().at(place).with(ball.clone()))?;
+            let half = spacing * 0.5;
+            for (there, back, way) in [(x > 0, side, Vec3::X), (z > 0, 1, Vec3::Z)] {
+                if there {
+                    let other: BodyHandle = bodies[bodies.len() - back as usize];
+                    world.add_joint(JointDesc::ball(body, other).anchors(way * -half, way * half))?;
+                }
+            }
+            if x == 0 || x + 1 == side {
+                world.add_joint(JointDesc::ball(body, None).anchors(Vec3::ZERO, place))?;
+            }
+            bodies.push(body);
+        }
+    }
+    Ok(world)
+}
