@@ -205,7 +205,8 @@ fn look(cases: &[Case], margin: f32, backend: &Backend) -> Vec<Option<Found>> {
         let points = points[..m.count as usize].iter().map(|p| {
             let on_a = starts[m.body_a as usize].position + p.lever;
             let on_first = if flip { on_a - m.normal * p.gap.z } else { on_a };
-            (on_first, p.gap.z, p.feature)
+            // The two highest bits say whether it slides, which hangs on a hair where it begins to.
+            (on_first, p.gap.z, p.feature & (u32::MAX >> 2))
         });
         found[case] = Some(Found { normal: if flip { -m.normal } else { m.normal }, points: points.collect() });
     }
