@@ -62,7 +62,8 @@ pub struct Settings {
     /// How fast stiffness grows with error within a step (Eq. 12): an error as large as the collider adds this many units
     /// in an iteration. The paper's 10 is in units of its own.
     pub beta: f32,
-    /// What is kept of multipliers from step to step, 0 to 1 (Eq. 19; the paper's 0.99), times alpha.
+    /// What is kept of multipliers from step to step, 0 to 1 (Eq. 19; the paper's 0.99), times alpha; and of the stiffness of
+    /// joints, which with 1 would never soften again.
     pub gamma: f32,
     /// Stiffness of a new contact, in units.
     pub k_start: f32,
@@ -73,7 +74,7 @@ pub struct Settings {
     pub k_load: f32,
     /// Post-stabilisation (section 6): the iterations leave the overlap there is alone, and a pass behind them corrects it
     /// without giving velocity. Multipliers are then kept whole from step to step, so a pile at rest needs no error
-    /// to carry its load. `alpha` and `gamma` only matter without it.
+    /// to carry its load. For contacts, `alpha` and `gamma` only matter without it; joints always use them.
     pub stabilise: bool,
     /// Overlap that post-stabilisation leaves alone, as a part of the collider's size.
     pub slop: f32,
