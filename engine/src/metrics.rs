@@ -7,7 +7,7 @@ use crate::world::{BodyHandle, JointHandle};
 use crate::{Result, Simulation};
 use drystone_kernels::gate::counter;
 use drystone_kernels::manifest::fnv1a;
-use drystone_kernels::rigid::{POINTS, kind};
+use drystone_kernels::rigid::{POINTS, Point, kind, word};
 use std::collections::BTreeMap;
 
 /// What a state amounts to.
@@ -71,11 +71,11 @@ impl Metrics {
         }
         let solved = runner.read(b.counters)?[counter::SOLVED as usize];
         let manifolds = runner.read_first(b.manifolds, u64::from(solved))?;
-        let points = runner.read_first(b.points, u64::from(solved) * u64::from(POINTS))?;
+        let points = runner.read_first(b.points, u64::from(solved) * u64::from(POINTS * word::COUNT))?;
         let mut sum = 0.0;
-        for (manifold, points) in manifolds.iter().zip(points.chunks_exact(POINTS as usize)) {
-            for point in &points[..manifold.count as usize] {
-                let depth = f64::from(-point.gap.z).max(0.0);
+        for (manifold, index) in manifolds.iter().zip(0..) {
+            for k in 0..manifold.count {
+                let depth = f64::from(-Point::load(&points, index, k).gap.z).max(0.0);
                 m.max_penetration = m.max_penetration.max(depth);
                 sum += depth;
                 m.contacts += 1;

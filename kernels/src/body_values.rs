@@ -13,7 +13,7 @@ stage! {
         read 2 velocities: Twist,
         read 3 colours: u32,
         read 4 manifolds: Manifold,
-        read 5 points: Point,
+        read 5 points: u32,
         read 6 rows: u32,
         read 7 entries: u32,
         write 8 values: u32,
@@ -48,7 +48,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 let count = b.manifolds.at(index).count;
                 let mut k = 0;
                 while k < count && k < POINTS {
-                    value -= b.points.at(index * POINTS + k).lambda.z;
+                    value -= Point::load(&b.points, index, k).lambda.z;
                     k += 1;
                 }
                 i += 1;

@@ -30,7 +30,7 @@ stage! {
         read 10 cached_pairs: CachedPair,
         read 11 cached_points: CachedPoint,
         update 12 manifolds: Manifold,
-        update 13 points: Point,
+        update 13 points: u32,
         read 14 velocities: Twist,
     }
 }
@@ -96,7 +96,7 @@ fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
     contact.normal = manifold.normal;
     let mut k = 0;
     while k < manifold.count {
-        let point = b.points.at(place * POINTS + k);
+        let point = Point::load(&b.points, place, k);
         contact.add(point.lever, point.gap, point.feature);
         k += 1;
     }
@@ -204,7 +204,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let d = on_a - on_c;
         point.lever = on_a - pose_a.position;
         point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
-        b.points.put(place * POINTS + k, point);
+        point.store(&mut b.points, place, k);
+        k += 1;
+    }
+    // Those who take all four at once need not look which are there.
+    while k < POINTS {
+        Point::none().store(&mut b.points, place, k);
         k += 1;
     }
 }

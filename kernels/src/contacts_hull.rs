@@ -7,7 +7,7 @@ use crate::gpu::{Load, Store, glam::Vec3};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist};
 use crate::rigid::{
-    Collider, Hull, HullEdge, HullFace, Manifold, POINTS, Params, Point, margin, shape, world_pose,
+    Collider, Hull, HullEdge, HullFace, Manifold, Params, Point, margin, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -26,7 +26,7 @@ stage! {
         read 10 hull_loops: u32,
         read 11 hull_edges: HullEdge,
         write 12 manifolds: Manifold,
-        write 13 points: Point,
+        write 13 points: u32,
         read 14 velocities: Twist,
     }
 }
@@ -98,7 +98,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             k: 0.0,
             feature: contact.feature.at(k),
         };
-        b.points.put(place * POINTS + k, point);
+        point.store(&mut b.points, place, k);
         k += 1;
     }
 }

@@ -1,18 +1,18 @@
 //! Multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
 
-use crate::gpu::{Load, Real, Store, Vector, Wide};
-use crate::math::{Twist, tangents};
-use crate::rigid::{Manifold, POINTS, Params, Point, STICKS};
-use crate::solve::{Moved, Points, Rules, respond};
+use crate::gpu::{Group, Load, Real};
+use crate::math::Twist;
+use crate::rigid::{Manifold, POINTS, Params, Point};
+use crate::solve::{Moved, Points, Rules, Shared, respond};
 use crate::{layout, stage};
 
 stage! {
-    "dual" each 64 {
+    "dual" group 64, wide {
         read 0 params: Params,
         read 1 manifolds: Manifold,
         read 2 deltas: Twist,
         read 3 counters: u32,
-        update 4 points: Point,
+        update 4 points: u32,
     }
 }
 
@@ -24,43 +24,56 @@ layout! {
     }
 }
 
-/// Updates one manifold.
+/// Manifolds of a workgroup.
+pub const TILE: u32 = 64;
+
+/// Updates a workgroup's manifolds.
 #[inline(always)]
-pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.limit || item >= b.counters.at(crate::gate::counter::SOLVED) {
-        return;
-    }
+pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    let solved = b.counters.at(crate::gate::counter::SOLVED);
+    let end = if solved < push.limit { solved } else { push.limit };
     let params = b.params.at(0);
-    let manifold = b.manifolds.at(item);
-    let (a, c) = (b.deltas.at(manifold.body_a), b.deltas.at(manifold.body_b));
-    let basis = tangents(manifold.normal);
-    let moved = Moved::new(&manifold, &a, &c);
     let rules = Rules::new(&params, false);
-    let splat = Wide::splat;
-    let highest = params.k_max * manifold.unit;
-    let strongest = splat(-highest * manifold.length);
+    let mut place = group.lane * F::PARTS;
+    while place < TILE {
+        let item = group.index * TILE + place;
+        if item < end {
+            update::<F>(item, end, &params, &rules, b);
+        }
+        place += group.lanes * F::PARTS;
+    }
+}
+
+/// Updates the manifold, or as many as are worked on at once.
+#[inline(always)]
+fn update<F: Real>(item: u32, end: u32, params: &Params, rules: &Rules, b: &mut Bindings<'_>) {
+    // Beyond the last one, the same once more.
+    let items = F::each(|part| if item + part < end { item + part } else { item });
+    let manifolds = F::map(&items, |i| b.manifolds.at(*i));
+    let on_a = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.body_a)));
+    let on_b = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.body_b)));
+    let (zero, one) = (F::splat(0.0), F::splat(1.0));
+    let shared = Shared::new(&manifolds, zero.below(one), &on_a, &on_b);
+    let unit = F::spread(&manifolds, |m| m.unit);
+    let highest = F::splat(params.k_max) * unit;
+    // Four at once, whether there are so many or not; or one by one.
+    let count = if F::POINTS == POINTS { POINTS } else { F::part(&manifolds, 0).count };
     let mut k = 0;
-    while k < manifold.count {
-        let first = item * POINTS + k;
-        let points = Points::<Wide>::load(&b.points, first, manifold.count - k);
-        let response = respond(&rules, &manifold, &points, basis, &moved);
+    while k < count {
+        let first = F::map(&items, |i| Point::place(*i, k));
+        let mut points = Points::<F>::load(&b.points, &first);
+        let response = respond(rules, &shared, &points);
         let sticks = response.active & !response.slides;
         // Eq. 12 in the contact's own units: an error as large as the collider adds beta units. Only inside the bounds.
         let error = response.error;
-        let way = Wide::select(sticks, (error.x * error.x + error.y * error.y).root(), splat(0.0));
-        let growth = splat(params.beta * manifold.unit / manifold.length) * (error.z.size() + way);
-        let stiffness = Wide::select(response.active, (points.k + growth).least(splat(highest)), points.k);
-        let lambda = Vector::new(response.lambda.x, response.lambda.y, response.lambda.z.most(strongest));
-        let mut i = 0;
-        while i < Wide::WIDTH && k + i < manifold.count {
-            let mut point = b.points.at(first + i);
-            point.lambda = lambda.at(i);
-            point.k = stiffness.at(i);
-            let slides = Wide::is(response.active & response.slides, i);
-            point.feature = if slides { point.feature & !STICKS } else { point.feature | STICKS };
-            b.points.put(first + i, point);
-            i += 1;
-        }
-        k += Wide::WIDTH;
+        let way = F::select(sticks, (error.x * error.x + error.y * error.y).root(), zero);
+        let growth = F::splat(params.beta) * unit / shared.length * (error.z.size() + way);
+        points.k = F::select(response.active, (points.k + growth).least(highest), points.k);
+        points.lambda = response.lambda;
+        points.lambda.z = points.lambda.z.most(-highest * shared.length);
+        // The sign bit is `STICKS`.
+        points.feature = points.feature.signed(!(response.active & response.slides));
+        points.store_duals(&mut b.points, &first);
+        k += F::POINTS;
     }
 }

@@ -9,21 +9,21 @@
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::gpu::{Group, Load, Real, Store, Vector, Wide, glam::Vec3};
-use crate::math::{Pose, Rotation, Twist, tangents};
-use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, option, row};
-use crate::solve::{Moved, Points, Rules, is_finite, respond, turned};
+use crate::gpu::{Group, Load, Real, Store, Vector};
+use crate::math::{Pose, Rotation, Twist};
+use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, option, row, word};
+use crate::solve::{Moved, Points, Rules, Shared, is_finite, respond, turned};
 use crate::system::{Pulls, Sum, System};
 use crate::{layout, stage};
 
 stage! {
-    "primal" group 64 {
+    "primal" group 64, wide {
         read 0 params: Params,
         read 1 bodies: Body,
         read 2 starts: Pose,
         read 3 targets: Pose,
         read 4 manifolds: Manifold,
-        read 5 points: Point,
+        read 5 points: u32,
         read 6 rows: u32,
         read 7 entries: u32,
         read 8 neighbours: u32,
@@ -66,7 +66,8 @@ impl Team {
     /// The team of this lane when `lanes` are asked for. A subgroup may be narrower, and is a single lane on the CPU.
     #[inline(always)]
     fn new(group: &Group, lanes: u32) -> Self {
-        let width = if lanes < group.width() { lanes } else { group.width() };
+        // Said so that the compiler for the CPU knows it.
+        let width = if group.width() == 1 { 1 } else if lanes < group.width() { lanes } else { group.width() };
         let (place, shift) = (group.place(), width.trailing_zeros());
         Self { width, lane: place & (width - 1), number: place >> shift, teams: group.lanes >> shift }
     }
@@ -120,8 +121,8 @@ pub trait Bound {
     fn neighbour(&self, e: u32, manifold: &Manifold, is_a: bool) -> u32;
     /// A manifold.
     fn manifold(&self, index: u32) -> Manifold;
-    /// Points of a manifold.
-    fn points(&self, first: u32, count: u32) -> Points<Wide>;
+    /// Points whose words begin at `first`.
+    fn points<F: Real>(&self, first: &F::Each<u32>) -> Points<F>;
     /// Asks for a manifold ahead of its use.
     fn prefetch(&self, manifold: u32);
     /// Moves a body.
@@ -179,13 +180,13 @@ macro_rules! bound {
                 self.manifolds.at(index)
             }
             #[inline(always)]
-            fn points(&self, first: u32, count: u32) -> Points<Wide> {
-                Points::load(&self.points, first, count)
+            fn points<F: Real>(&self, first: &F::Each<u32>) -> Points<F> {
+                Points::load(&self.points, first)
             }
             #[inline(always)]
             fn prefetch(&self, manifold: u32) {
                 self.manifolds.prefetch(manifold, 1);
-                self.points.prefetch(manifold * POINTS, POINTS);
+                self.points.prefetch(Point::place(manifold, 0), POINTS * word::COUNT);
             }
             #[inline(always)]
             fn put(&mut self, index: u32, pose: Pose, delta: Twist) {
@@ -210,13 +211,13 @@ bound! {
 
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
-pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    sweep(group, push, b);
+pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    sweep::<F>(group, push, b);
 }
 
 /// The same for the buffers of either stage.
 #[inline(always)]
-pub fn sweep(group: &Group, push: &Push, b: &mut impl Bound) {
+pub fn sweep<F: Real>(group: &Group, push: &Push, b: &mut impl Bound) {
     let range = b.range(push.colour);
     let team = Team::new(group, range.lanes);
     let serial = push.serial != 0;
@@ -237,7 +238,7 @@ pub fn sweep(group: &Group, push: &Push, b: &mut impl Bound) {
             if at + step < tile && first + at + step < range.end {
                 prefetch(b.ordered(first + at + step), b);
             }
-            system = gather(index, team, push.stabilise != 0, b);
+            system = gather::<F>(index, team, push.stabilise != 0, b);
         }
         let system = system.over_lanes(group, team.width);
         if works && team.lane == 0 {
@@ -260,7 +261,7 @@ fn prefetch(index: u32, b: &impl Bound) {
 
 /// This lane's part of the body's system. The first lane also brings the inertia.
 #[inline(always)]
-fn gather(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> System {
+fn gather<F: Real>(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> System {
     let params = b.params();
     let rules = Rules::new(&params, stabilise);
     let mine = b.delta(index);
@@ -276,31 +277,44 @@ fn gather(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> System {
         system = System::inertial(body.mass, body.inertia, &pose.rotation, &displaced, params.dt);
     }
 
-    let mut pulls = Pulls::<Wide>::none();
+    let mut pulls = Pulls::<F>::none();
+    let moved = Moved::splat(&mine);
     let share = team.share();
     let row = b.row(index);
     let mut e = row.start + share.entry;
     while e < row.end {
-        let entry = b.entry(e);
-        let manifold = b.manifold(entry >> 1);
-        let is_a = entry & 1 == 0;
-        let theirs = b.delta(b.neighbour(e, &manifold, is_a));
-        let basis = tangents(manifold.normal);
-        let a = if is_a { mine } else { theirs };
-        let c = if is_a { theirs } else { mine };
-        let moved = Moved::new(&manifold, &a, &c);
-        let (offset, side) = if is_a { (Vec3::ZERO, 1.0) } else { (manifold.offset, -1.0) };
-        let offset = Vector::splat(offset);
-        let mut sum = Sum::none();
-        let mut k = share.point;
-        while k < manifold.count {
-            let points = b.points((entry >> 1) * POINTS + k, manifold.count - k);
-            let response = respond(&rules, &manifold, &points, basis, &moved);
-            sum.add(&response, manifold.normal, basis, points.lever + offset);
-            k += share.points * Wide::WIDTH;
-        }
-        pulls.add(&sum, manifold.normal, basis, side);
-        e += share.entries;
+        // A part beyond the end of the row takes the last entry once more, and counts for nothing.
+        let there = row.end - e;
+        let places = F::each(|part| if part < there { e + part } else { e });
+        let entries = F::map(&places, |e| b.entry(*e));
+        let manifolds = F::map(&entries, |entry| b.manifold(entry >> 1));
+        let is_a = !F::odd(&entries);
+        let theirs = F::each(|part| {
+            let (e, entry, manifold) = (F::part(&places, part), F::part(&entries, part), F::part(&manifolds, part));
+            b.delta(b.neighbour(e, &manifold, entry & 1 == 0))
+        });
+        let shared = Shared::new(&manifolds, is_a, &moved, &Moved::new(&theirs));
+        let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+        let offset = Vector::select(is_a, Vector::zero(), shared.offset);
+        let pull = |k: u32| {
+            let first = F::map(&entries, |entry| Point::place(entry >> 1, k));
+            let points = b.points::<F>(&first).first(there);
+            Sum::of(&respond(&rules, &shared, &points), &shared, points.lever + offset, side)
+        };
+        let sum = if F::POINTS == POINTS {
+            pull(0)
+        } else {
+            let count = F::part(&manifolds, 0).count;
+            let mut sum = Sum::none();
+            let mut k = share.point;
+            while k < count {
+                sum = sum.plus(&pull(k));
+                k += share.points;
+            }
+            sum
+        };
+        pulls.add(&sum, shared.normal);
+        e += share.entries * F::PARTS;
     }
     b.joints(system.plus(&pulls.total()), index, team.lane, team.width, stabilise)
 }

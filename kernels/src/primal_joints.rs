@@ -3,23 +3,23 @@
 
 pub use crate::primal::Push;
 
-use crate::gpu::{Group, Load, Store, Wide};
+use crate::gpu::{Group, Load, Real, Store};
 use crate::joints::{Ends, Joint, Row as JointRow, RowState, Rules, add, flag};
 use crate::math::{Pose, Twist};
 use crate::primal::{bound, sweep};
-use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, row};
+use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, row, word};
 use crate::solve::Points;
 use crate::system::System;
 use crate::stage;
 
 stage! {
-    "primal_joints" group 64 {
+    "primal_joints" group 64, wide {
         read 0 params: Params,
         read 1 bodies: Body,
         read 2 starts: Pose,
         read 3 targets: Pose,
         read 4 manifolds: Manifold,
-        read 5 points: Point,
+        read 5 points: u32,
         read 6 rows: u32,
         read 7 entries: u32,
         read 8 ranges: ColourRange,
@@ -60,6 +60,6 @@ bound! {
 
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
-pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    sweep(group, push, b);
+pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    sweep::<F>(group, push, b);
 }

@@ -1,6 +1,6 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::{Load, glam::Vec3, sqrt};
+use crate::gpu::{Load, Store, glam::Vec3, sqrt};
 use crate::layout;
 use crate::math::Pose;
 
@@ -147,20 +147,6 @@ layout! {
         pub count: u32,
     }
 
-    /// A contact point while it is solved. Rows are in the order tangent, bitangent, normal.
-    pub struct Point {
-        /// From a's centre of mass to the point on a, at the start of the step.
-        pub lever: Vec3,
-        /// Where a's point is, seen from b's, at the start of the step: along both tangents and the normal.
-        pub gap: Vec3,
-        /// Multipliers; the normal one is negative when it pushes.
-        pub lambda: Vec3,
-        /// Stiffness of all three rows.
-        pub k: f32,
-        /// Feature in the low bits, [`STICKS`] on top.
-        pub feature: u32,
-    }
-
     /// A contact point between steps.
     pub struct CachedPoint {
         /// The point on a, in its body space.
@@ -189,6 +175,85 @@ layout! {
         pub collider_a: u32,
         /// The colliders.
         pub collider_b: u32,
+    }
+}
+
+/// A contact point while it is solved. Rows are in the order tangent, bitangent, normal. In memory the four points of a manifold
+/// lie together, word by word: the first word of all four, the second of all four, and so on. Lanes side by side read
+/// words side by side, and so does a lane that takes all four.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "spirv"), derive(Debug, Default, PartialEq))]
+pub struct Point {
+    /// From a's centre of mass to the point on a, at the start of the step.
+    pub lever: Vec3,
+    /// Where a's point is, seen from b's, at the start of the step: along both tangents and the normal.
+    pub gap: Vec3,
+    /// Multipliers; the normal one is negative when it pushes.
+    pub lambda: Vec3,
+    /// Stiffness of all three rows; 0 when there is no such point.
+    pub k: f32,
+    /// Feature in the low bits, [`STICKS`] on top.
+    pub feature: u32,
+}
+
+/// Words of a [`Point`].
+pub mod word {
+    /// Of the lever.
+    pub const LEVER: u32 = 0;
+    /// Of the gap.
+    pub const GAP: u32 = 3;
+    /// Of the multipliers.
+    pub const LAMBDA: u32 = 6;
+    /// The stiffness.
+    pub const K: u32 = 9;
+    /// The feature.
+    pub const FEATURE: u32 = 10;
+    /// All.
+    pub const COUNT: u32 = 11;
+}
+
+impl Point {
+    /// No point: it pushes nothing.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self { lever: Vec3::ZERO, gap: Vec3::ZERO, lambda: Vec3::ZERO, k: 0.0, feature: 0 }
+    }
+
+    /// Where the words of point `k` of a manifold begin.
+    #[inline(always)]
+    pub fn place(manifold: u32, k: u32) -> u32 {
+        manifold * (POINTS * word::COUNT) + k
+    }
+
+    /// Reads point `k` of a manifold.
+    #[inline(always)]
+    pub fn load(points: &impl Load<u32>, manifold: u32, k: u32) -> Self {
+        let first = Self::place(manifold, k);
+        let float = |word: u32| f32::from_bits(points.at(first + word * POINTS));
+        let vector = |word: u32| Vec3::new(float(word), float(word + 1), float(word + 2));
+        Self {
+            lever: vector(word::LEVER),
+            gap: vector(word::GAP),
+            lambda: vector(word::LAMBDA),
+            k: float(word::K),
+            feature: points.at(first + word::FEATURE * POINTS),
+        }
+    }
+
+    /// Writes it.
+    #[inline(always)]
+    pub fn store(&self, points: &mut impl Store<u32>, manifold: u32, k: u32) {
+        let first = Self::place(manifold, k);
+        let mut put = |word: u32, v: Vec3| {
+            points.put(first + word * POINTS, v.x.to_bits());
+            points.put(first + (word + 1) * POINTS, v.y.to_bits());
+            points.put(first + (word + 2) * POINTS, v.z.to_bits());
+        };
+        put(word::LEVER, self.lever);
+        put(word::GAP, self.gap);
+        put(word::LAMBDA, self.lambda);
+        points.put(first + word::K * POINTS, self.k.to_bits());
+        points.put(first + word::FEATURE * POINTS, self.feature);
     }
 }
 

@@ -12,9 +12,9 @@
 //! With post-stabilisation (section 6) alpha is 1 along the normal while iterating, and 0 in one more pass behind them.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Real, Vector, finite};
+use crate::gpu::{Load, Real, Store, Vector, finite};
 use crate::math::{Rotation, Twist};
-use crate::rigid::{Manifold, Params, Point, option};
+use crate::rigid::{Manifold, POINTS, Params, option, word};
 
 /// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
 const DEEPEST: f32 = 0.02;
@@ -51,37 +51,127 @@ impl Rules {
     }
 }
 
-/// Contact points of one manifold, as many as are worked on at once.
+/// Contact points, as many as are worked on at once.
 #[derive(Clone, Copy)]
 pub struct Points<F: Real> {
-    /// See [`Point`].
+    /// See [`Point`](crate::rigid::Point).
     pub lever: Vector<F>,
-    /// See [`Point`].
+    /// See [`Point`](crate::rigid::Point).
     pub gap: Vector<F>,
-    /// See [`Point`].
+    /// See [`Point`](crate::rigid::Point).
     pub lambda: Vector<F>,
-    /// See [`Point`].
+    /// See [`Point`](crate::rigid::Point).
     pub k: F,
-    /// Which of them slid in the last step already.
-    pub slid: F::Mask,
+    /// See [`Point`](crate::rigid::Point).
+    pub feature: F,
 }
 
 impl<F: Real> Points<F> {
-    /// The points from `first` on, `count` of them at most; those that are not there push nothing.
+    /// The points whose words begin at `first`.
     #[inline(always)]
-    pub fn load(points: &impl Load<Point>, first: u32, count: u32) -> Self {
-        // `SLID` is the bit below the sign.
-        let c = F::columns(count, |i| {
-            let Point { lever: r, gap: g, lambda: l, k, feature } = points.at(first + i);
-            [r.x, r.y, r.z, g.x, g.y, g.z, l.x, l.y, l.z, k, 0.0, f32::from_bits(feature << 1)]
-        });
+    pub fn load(points: &impl Load<u32>, first: &F::Each<u32>) -> Self {
+        let float = |w: u32| F::load(points, &word_of::<F>(first, w));
+        let vector = |w: u32| Vector::new(float(w), float(w + 1), float(w + 2));
         Self {
-            lever: Vector::new(c[0], c[1], c[2]),
-            gap: Vector::new(c[3], c[4], c[5]),
-            lambda: Vector::new(c[6], c[7], c[8]),
-            k: c[9],
-            slid: c[11].signed(),
+            lever: vector(word::LEVER),
+            gap: vector(word::GAP),
+            lambda: vector(word::LAMBDA),
+            k: float(word::K),
+            feature: float(word::FEATURE),
         }
+    }
+
+    /// Only those of the first `parts` manifolds; the others push nothing.
+    #[inline(always)]
+    pub fn first(self, parts: u32) -> Self {
+        let l = self.lambda;
+        Self {
+            lambda: Vector::new(l.x.first(parts), l.y.first(parts), l.z.first(parts)),
+            k: self.k.first(parts),
+            ..self
+        }
+    }
+
+    /// Writes what the dual pass changes.
+    #[inline(always)]
+    pub fn store_duals(&self, points: &mut impl Store<u32>, first: &F::Each<u32>) {
+        self.lambda.x.store(points, &word_of::<F>(first, word::LAMBDA));
+        self.lambda.y.store(points, &word_of::<F>(first, word::LAMBDA + 1));
+        self.lambda.z.store(points, &word_of::<F>(first, word::LAMBDA + 2));
+        self.k.store(points, &word_of::<F>(first, word::K));
+        self.feature.store(points, &word_of::<F>(first, word::FEATURE));
+    }
+}
+
+/// Where a word of points is that begin at `first`.
+#[inline(always)]
+fn word_of<F: Real>(first: &F::Each<u32>, word: u32) -> F::Each<u32> {
+    F::shift(first, word * POINTS)
+}
+
+/// What the points of a manifold have in common, for all manifolds that are worked on at once.
+#[derive(Clone, Copy)]
+pub struct Shared<F: Real> {
+    /// From b to a.
+    pub normal: Vector<F>,
+    /// At right angles to it, and to each other.
+    pub tangents: (Vector<F>, Vector<F>),
+    /// See [`Manifold`].
+    pub offset: Vector<F>,
+    friction_static: F,
+    friction_dynamic: F,
+    /// See [`Manifold`].
+    pub length: F,
+    shift: Vector<F>,
+    turn: Vector<F>,
+}
+
+impl<F: Real> Shared<F> {
+    /// Of manifolds whose bodies have moved: `one` that on the side of a where `is_a` says so, and `other` on the other side. A
+    /// point with lever r on a has then moved by `shift + turn x r`, seen from b. Forces on both act at the same place,
+    /// the point on a, so that they turn nothing together.
+    #[inline(always)]
+    pub fn new(manifolds: &F::Each<Manifold>, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
+        let normal = Vector::spread(manifolds, |m: &Manifold| m.normal);
+        let offset = Vector::spread(manifolds, |m: &Manifold| m.offset);
+        let linear = one.linear - other.linear;
+        let angular = one.angular - other.angular;
+        let turn_b = Vector::select(is_a, other.angular, one.angular);
+        let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+        Self {
+            normal,
+            tangents: normal.tangents(),
+            offset,
+            friction_static: F::spread(manifolds, |m| m.friction_static),
+            friction_dynamic: F::spread(manifolds, |m| m.friction_dynamic),
+            length: F::spread(manifolds, |m| m.length),
+            shift: linear * side - turn_b.cross(offset),
+            turn: angular * side,
+        }
+    }
+}
+
+/// How far bodies have moved.
+#[derive(Clone, Copy)]
+pub struct Moved<F> {
+    linear: Vector<F>,
+    angular: Vector<F>,
+}
+
+impl<F: Real> Moved<F> {
+    /// A body for every manifold.
+    #[inline(always)]
+    pub fn new(twists: &F::Each<Twist>) -> Self {
+        Self {
+            linear: Vector::spread(twists, |t: &Twist| t.linear),
+            angular: Vector::spread(twists, |t: &Twist| t.angular),
+        }
+    }
+
+    /// The same body for all.
+    #[inline(always)]
+    pub fn splat(twist: &Twist) -> Self {
+        Self { linear: Vector::splat(twist.linear), angular: Vector::splat(twist.angular) }
     }
 }
 
@@ -102,38 +192,15 @@ pub struct Response<F: Real> {
     pub active: F::Mask,
 }
 
-/// Two bodies that have moved, as the points of their manifold see it: `d` of a point with lever r on a is
-/// `shift + turn x r`. Forces on both act at the same place, the point on a, so that they turn nothing together.
-#[derive(Clone, Copy)]
-pub struct Moved {
-    shift: Vec3,
-    turn: Vec3,
-}
-
-impl Moved {
-    /// From how far a and b have moved.
-    #[inline(always)]
-    pub fn new(manifold: &Manifold, a: &Twist, b: &Twist) -> Self {
-        Self { shift: a.linear - b.linear - b.angular.cross(manifold.offset), turn: a.angular - b.angular }
-    }
-}
-
-/// What points ask when the bodies have moved.
+/// What points ask.
 #[inline(always)]
-pub fn respond<F: Real>(
-    rules: &Rules,
-    manifold: &Manifold,
-    points: &Points<F>,
-    basis: (Vec3, Vec3),
-    moved: &Moved,
-) -> Response<F> {
-    let splat = Vector::<F>::splat;
-    let (t, u, n) = (splat(basis.0), splat(basis.1), splat(manifold.normal));
+pub fn respond<F: Real>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -> Response<F> {
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
-    let d = splat(moved.shift) + splat(moved.turn).cross(points.lever);
-    let overlap = F::splat(rules.keep) * (points.gap.z + F::splat(rules.slop * manifold.length)).least(zero);
+    let (n, (t, u)) = (shared.normal, shared.tangents);
+    let d = shared.shift + shared.turn.cross(points.lever);
+    let overlap = F::splat(rules.keep) * (points.gap.z + F::splat(rules.slop) * shared.length).least(zero);
     // Deep overlaps are worked off over many steps, however deep they are.
-    let deepest = F::splat(-rules.deepest * manifold.length);
+    let deepest = F::splat(-rules.deepest) * shared.length;
     let gap = F::select(zero.below(points.gap.z), points.gap.z, overlap.most(deepest));
     let drift = F::splat(rules.keep_tangent);
     let error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
@@ -142,28 +209,36 @@ pub fn respond<F: Real>(
     let normal = points.k * error.z + points.lambda.z;
     let active = normal.below(zero);
     // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
-    let reaching = F::select(zero.below(error.z), -points.lambda.z / error.z, zero);
-    let k_normal = F::select(active, points.k, reaching);
+    let mut k_normal = F::select(active, points.k, zero);
+    let lifted = zero.below(error.z) & points.lambda.z.below(zero) & !active;
+    if F::any(lifted) {
+        k_normal = F::select(lifted, -points.lambda.z / error.z, k_normal);
+    }
     let normal = F::select(active, normal, zero);
 
     // The cone of this same normal force. The static coefficient holds a point that did not slide in the last step, through
     // all iterations: in the first ones the normal force is not yet what it will be.
-    let dynamic = F::splat(manifold.friction_dynamic);
-    let mu = F::select(points.slid, dynamic, F::splat(manifold.friction_static));
+    let dynamic = shared.friction_dynamic;
+    let slid = points.feature.flagged();
+    let mu = F::select(slid, dynamic, shared.friction_static);
     let ft = points.k * error.x + points.lambda.x;
     let fu = points.k * error.y + points.lambda.y;
-    let size = (ft * ft + fu * fu).root();
-    let slides = (mu * -normal).below(size);
+    let (square, bound) = (ft * ft + fu * fu, mu * normal);
+    let slides = (bound * bound).below(square);
     let most = F::select(slides, dynamic, mu) * -normal;
-    let scale = F::select(slides, most / size, one);
+    let mut scale = one;
+    if F::any(slides) {
+        scale = F::select(slides, most / square.root(), one);
+    }
     let mut k_tangent = F::select(active, points.k, zero);
-    if rules.rescale {
+    let sliding = slid & slides;
+    if rules.rescale && F::any(sliding) {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
         // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
         // any stiffness against turning back. Nor is it for points that held until now: an arch would creep.
         let way = (error.x * error.x + error.y * error.y).root();
         let rescaled = F::select(zero.below(way), most / way, k_tangent);
-        k_tangent = F::select(points.slid & slides & rescaled.below(k_tangent), rescaled, k_tangent);
+        k_tangent = F::select(sliding & rescaled.below(k_tangent), rescaled, k_tangent);
     }
     Response { error, lambda: Vector::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
 }

@@ -8,7 +8,7 @@ use crate::{layout, stage};
 stage! {
     "store" each 64 {
         read 0 manifolds: Manifold,
-        read 1 points: Point,
+        read 1 points: u32,
         read 2 starts: Pose,
         read 3 counters: u32,
         write 4 cached_pairs: CachedPair,
@@ -43,7 +43,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             feature: NO_FEATURE,
         };
         if k < manifold.count {
-            let point = b.points.at(item * POINTS + k);
+            let point = Point::load(&b.points, item, k);
             cached.anchor_a = a.rotation.inverse().apply(point.lever);
             let gap = t * point.gap.x + u * point.gap.y + manifold.normal * point.gap.z;
             cached.anchor_b = c.rotation.inverse().apply(point.lever + manifold.offset - gap);

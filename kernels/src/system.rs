@@ -16,12 +16,12 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, Real, Vector};
 use crate::math::{Rotation, Twist};
-use crate::solve::Response;
+use crate::solve::{Response, Shared};
 
 /// What the points of a manifold add to a body, before the parts they share are multiplied in.
 #[derive(Clone, Copy)]
 pub struct Sum<F: Real> {
-    lambda: Vector<F>,
+    force: Vector<F>,
     torque: Vector<F>,
     k: F,
     k_normal: F,
@@ -37,25 +37,44 @@ impl<F: Real> Sum<F> {
     pub fn none() -> Self {
         let zero = Vector::zero();
         let (k, k_normal) = (F::splat(0.0), F::splat(0.0));
-        Self { lambda: zero, torque: zero, k, k_normal, lever: zero, turn: zero, aa: zero, aa_off: zero }
+        Self { force: zero, torque: zero, k, k_normal, lever: zero, turn: zero, aa: zero, aa_off: zero }
     }
 
-    /// Adds points with levers `r` on the body.
+    /// Of points with levers `r` on the body; `side` is 1 for a and -1 for b.
     #[inline(always)]
-    pub fn add(&mut self, response: &Response<F>, n: Vec3, basis: (Vec3, Vec3), r: Vector<F>) {
-        let (t, u, n) = (Vector::splat(basis.0), Vector::splat(basis.1), Vector::splat(n));
-        let l = response.lambda;
-        self.lambda = self.lambda + l;
-        self.torque = self.torque + r.cross(t * l.x + u * l.y + n * l.z);
+    pub fn of(response: &Response<F>, shared: &Shared<F>, r: Vector<F>, side: F) -> Self {
+        let (n, (t, u)) = (shared.normal, shared.tangents);
+        // The force on a is -lambda dC/dx (Eq. 9).
+        let l = response.lambda * -side;
+        let force = t * l.x + u * l.y + n * l.z;
         let (kt, kd) = (response.k_tangent, response.k_normal - response.k_tangent);
         let w = r.cross(n);
-        self.k = self.k + kt;
-        self.k_normal = self.k_normal + kd;
-        self.lever = self.lever + r * kt;
-        self.turn = self.turn + w * kd;
         let square = r.dot(r);
-        self.aa = self.aa + ((Vector::new(square, square, square) - r.times(r)) * kt + w.times(w) * kd);
-        self.aa_off = self.aa_off + (w.mixed() * kd - r.mixed() * kt);
+        Self {
+            force,
+            torque: r.cross(force),
+            k: kt,
+            k_normal: kd,
+            lever: r * kt,
+            turn: w * kd,
+            aa: (Vector::new(square, square, square) - r.times(r)) * kt + w.times(w) * kd,
+            aa_off: w.mixed() * kd - r.mixed() * kt,
+        }
+    }
+
+    /// Both together.
+    #[inline(always)]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            force: self.force + other.force,
+            torque: self.torque + other.torque,
+            k: self.k + other.k,
+            k_normal: self.k_normal + other.k_normal,
+            lever: self.lever + other.lever,
+            turn: self.turn + other.turn,
+            aa: self.aa + other.aa,
+            aa_off: self.aa_off + other.aa_off,
+        }
     }
 }
 
@@ -91,22 +110,19 @@ impl<F: Real> Pulls<F> {
         }
     }
 
-    /// Adds a manifold; `side` is 1 for a and -1 for b.
+    /// Adds a manifold with this normal.
     #[inline(always)]
-    pub fn add(&mut self, sum: &Sum<F>, n: Vec3, basis: (Vec3, Vec3), side: f32) {
-        // The force on a is -lambda dC/dx (Eq. 9).
-        let (t, u) = (Vector::splat(basis.0 * -side), Vector::splat(basis.1 * -side));
-        let against = Vector::splat(n * -side);
-        self.force = self.force + (t * sum.lambda.x + u * sum.lambda.y + against * sum.lambda.z);
-        self.torque = self.torque - sum.torque * F::splat(side);
+    pub fn add(&mut self, sum: &Sum<F>, n: Vector<F>) {
+        self.force = self.force + sum.force;
+        self.torque = self.torque + sum.torque;
         let (r, w, k) = (sum.lever, sum.turn, sum.k);
-        let n = Vector::splat(n);
-        let zero = F::splat(0.0);
-        self.ll = self.ll + (Vector::new(k, k, k) + n.times(n) * sum.k_normal);
-        self.ll_off = self.ll_off + n.mixed() * sum.k_normal;
-        self.al0 = self.al0 + (Vector::new(zero, -r.z, r.y) + n * w.x);
-        self.al1 = self.al1 + (Vector::new(r.z, zero, -r.x) + n * w.y);
-        self.al2 = self.al2 + (Vector::new(-r.y, r.x, zero) + n * w.z);
+        let stiff = n * sum.k_normal;
+        self.ll = self.ll + (Vector::new(k, k, k) + n.times(stiff));
+        self.ll_off = self.ll_off + Vector::new(n.x * stiff.y, n.x * stiff.z, n.y * stiff.z);
+        let (x, y, z) = (n * w.x, n * w.y, n * w.z);
+        self.al0 = self.al0 + Vector::new(x.x, x.y - r.z, x.z + r.y);
+        self.al1 = self.al1 + Vector::new(y.x + r.z, y.y, y.z - r.x);
+        self.al2 = self.al2 + Vector::new(z.x - r.y, z.y + r.x, z.z);
         self.aa = self.aa + sum.aa;
         self.aa_off = self.aa_off + sum.aa_off;
     }

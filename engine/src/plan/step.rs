@@ -17,7 +17,7 @@ use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::rigid::{
-    Body, CachedPair, CachedPoint, Collider, ColourRange, Hull, HullEdge, HullFace, Manifold, POINTS, Params, Point,
+    Body, CachedPair, CachedPoint, Collider, ColourRange, Hull, HullEdge, HullFace, Manifold, POINTS, Params, word,
 };
 use drystone_kernels::{
     bounds, colour, colour_ranges, colour_settle, contacts, contacts_hull, dual, entries, gate, predict, primal, rows,
@@ -153,7 +153,7 @@ pub struct StepBuffers {
     /// Manifolds of the last step.
     pub manifolds: Buffer<Manifold>,
     /// Their points.
-    pub points: Buffer<Point>,
+    pub points: Buffer<u32>,
     /// Colour of every body.
     pub colours: Buffer<u32>,
     /// First and last entry of every body's row.
@@ -215,7 +215,7 @@ impl StepPlan {
             counters: r.buffer("counters", u64::from(counter::COUNT))?,
             overflow: r.buffer("overflow", 1)?,
             manifolds: r.buffer("manifolds", m)?,
-            points: r.buffer("points", m * u64::from(POINTS))?,
+            points: r.buffer("points", m * u64::from(POINTS * word::COUNT))?,
             colours: r.buffer("colours", n)?,
             rows: r.buffer("rows", 2 * n)?,
             entries: r.buffer("entries", 2 * m)?,

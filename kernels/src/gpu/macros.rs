@@ -31,7 +31,8 @@ macro_rules! layout {
 /// }
 /// ```
 ///
-/// A stage that only needs subgroups leaves `shared` out, and its `run` gets none.
+/// A stage that only needs subgroups leaves `shared` out, and its `run` gets none. With `wide` in its place, `run` is told
+/// what a lane works on at once: `run::<F: Real>`.
 ///
 /// It makes `Bindings` (what `run` gets), the entry point `"morton"`, and on the host `STAGE` and `Bind`, the typed
 /// set of buffers that a plan fills in.
@@ -63,12 +64,37 @@ macro_rules! stage {
         });
     };
 
+    ($name:literal group $threads:tt, wide { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
+        $crate::stage!(@bindings $name { $($access $binding $field: $ty,)* });
+        $crate::stage!(@group_entry $name $threads { $($access $binding $field: $ty,)* } run::<$crate::gpu::Wide>);
+
+        #[cfg(not(target_arch = "spirv"))]
+        $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {
+            for index in groups {
+                run::<W>(&$crate::gpu::Group::native(index), &call.0, call.1);
+            }
+        });
+    };
+
     ($name:literal group $threads:tt $(, shared $shared:tt $len:tt)? { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
         $crate::stage!(@bindings $name { $($access $binding $field: $ty,)* });
 
         $(#[doc = "Workgroup memory of the stage."]
         pub type Shared = [$shared; $len];)?
 
+        $crate::stage!(@group_entry $name $threads $(, shared $shared $len)? { $($access $binding $field: $ty,)* } run);
+
+        #[cfg(not(target_arch = "spirv"))]
+        $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {
+            $(let shared: &mut Shared = &mut [Default::default(); $len];)?
+            for index in groups {
+                let group = $crate::gpu::Group::native(index);
+                run(&group, $($crate::stage!(@shared shared $len),)? &call.0, call.1);
+            }
+        });
+    };
+
+    (@group_entry $name:literal $threads:tt $(, shared $shared:tt $len:tt)? { $($access:ident $binding:tt $field:ident : $ty:ty,)* } $run:expr) => {
         #[cfg(target_arch = "spirv")]
         #[doc = "GPU entry point."]
         #[spirv_std::spirv(compute(threads($threads), entry_point_name = $name))]
@@ -87,17 +113,8 @@ macro_rules! stage {
                 index: group.y * groups.x + group.x, lane, lanes: $threads, subgroup, subgroups, slot,
             };
             let mut bindings = Bindings { $($field: $crate::stage!(@view $access $field),)* };
-            run(&group, $($crate::stage!(@shared shared $len),)? push, &mut bindings);
+            $run(&group, $($crate::stage!(@shared shared $len),)? push, &mut bindings);
         }
-
-        #[cfg(not(target_arch = "spirv"))]
-        $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {
-            $(let shared: &mut Shared = &mut [Default::default(); $len];)?
-            for index in groups {
-                let group = $crate::gpu::Group::native(index);
-                run(&group, $($crate::stage!(@shared shared $len),)? &call.0, call.1);
-            }
-        });
     };
 
     (@bindings $name:literal { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
@@ -143,7 +160,7 @@ macro_rules! stage {
         };
 
         #[inline(always)]
-        unsafe fn native(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
+        unsafe fn native<W: $crate::gpu::Real>(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
             let push: Push = bytemuck::pod_read_unaligned(call.push);
             let mut bindings = {
                 let mut buffers = call.buffers.iter();
@@ -159,8 +176,8 @@ macro_rules! stage {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
         unsafe fn native_v3(call: $crate::gpu::Call<'_>, groups: core::ops::Range<u32>) {
-            // SAFETY: the caller's contract is the same.
-            unsafe { native(call, groups) }
+            // SAFETY: the caller's contract is the same; the processor has the registers.
+            unsafe { native::<$crate::gpu::WideV3>(call, groups) }
         }
 
         unsafe fn choose(call: $crate::gpu::Call<'_>, groups: core::ops::Range<u32>) {
@@ -170,7 +187,7 @@ macro_rules! stage {
                 return unsafe { native_v3(call, groups) };
             }
             // SAFETY: the contract is the caller's.
-            unsafe { native(call, groups) }
+            unsafe { native::<$crate::gpu::Wide>(call, groups) }
         }
     };
 

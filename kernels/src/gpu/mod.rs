@@ -11,7 +11,7 @@
 //! | [`Read`], [`Write`] | storage buffer, unchecked | raw slice, checked in debug builds |
 //! | [`Group::barrier`] | `OpControlBarrier` | nothing |
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
-//! | [`Wide`] | one float | four, for what a lane can do to several things at once |
+//! | [`Wide`] | one float | eight, for what a lane can do to several things at once |
 //! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
 //! | [`Local`] | a choice between registers | array on the stack |
 //!
@@ -36,8 +36,8 @@ pub use host::has_v3;
 pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};
 
 pub use local::Local;
-#[cfg(not(target_arch = "spirv"))]
-pub use wide::{Quad, QuadMask};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wide::WideV3;
 pub use wide::{Real, Vector, Wide};
 
 #[cfg(not(target_arch = "spirv"))]

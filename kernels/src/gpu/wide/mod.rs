@@ -1,0 +1,303 @@
+//! Arithmetic on several contact points at once. A lane of a GPU takes one point at a time, and its neighbours take the
+//! next; the CPU's only lane takes all points of two manifolds. Code over [`Real`] serves both.
+
+#[cfg(target_arch = "x86_64")]
+mod oct;
+#[cfg(not(target_arch = "spirv"))]
+mod pair;
+#[cfg(not(target_arch = "spirv"))]
+#[cfg_attr(target_arch = "x86_64", path = "quad_x86.rs")]
+mod quad;
+
+use super::{Load, Store, glam::Vec3, sqrt};
+use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
+
+/// A float, or several side by side: those of [`Real::POINTS`] points of [`Real::PARTS`] manifolds. There are no branches
+/// over it: choose with [`Real::select`].
+pub trait Real:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+{
+    /// The outcome of comparisons.
+    type Mask: Copy + BitAnd<Output = Self::Mask> + Not<Output = Self::Mask>;
+    /// Something of every manifold.
+    type Each<T: Copy>: Copy;
+    /// Manifolds.
+    const PARTS: u32;
+    /// Points of each.
+    const POINTS: u32;
+    /// The same everywhere.
+    fn splat(value: f32) -> Self;
+    /// What `get` has for every part.
+    fn each<T: Copy>(get: impl Fn(u32) -> T) -> Self::Each<T>;
+    /// What `get` makes of every part's.
+    fn map<T: Copy, U: Copy>(each: &Self::Each<T>, get: impl Fn(&T) -> U) -> Self::Each<U>;
+    /// That of one part.
+    fn part<T: Copy>(each: &Self::Each<T>, part: u32) -> T;
+    /// Numbers of every part with `by` added.
+    fn shift(each: &Self::Each<u32>, by: u32) -> Self::Each<u32>;
+    /// Where a part's number is odd.
+    fn odd(each: &Self::Each<u32>) -> Self::Mask;
+    /// A value of every part, the same for all of its points.
+    fn spread<T: Copy>(each: &Self::Each<T>, value: impl Fn(&T) -> f32) -> Self;
+    /// Zero from part `parts` on.
+    fn first(self, parts: u32) -> Self;
+    /// The words of a part's points, side by side from where `at` says.
+    fn load(words: &impl Load<u32>, at: &Self::Each<u32>) -> Self;
+    /// Puts them there.
+    fn store(self, words: &mut impl Store<u32>, at: &Self::Each<u32>);
+    /// Where the bit below the sign is set.
+    fn flagged(self) -> Self::Mask;
+    /// With the sign bit set where the mask is true, and only there.
+    fn signed(self, mask: Self::Mask) -> Self;
+    /// Square roots.
+    fn root(self) -> Self;
+    /// Where it is below `other`.
+    fn below(self, other: Self) -> Self::Mask;
+    /// `a` where the mask is true, else `b`.
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+    /// Whether the mask is true anywhere: to pass over what hardly ever matters.
+    fn any(mask: Self::Mask) -> bool;
+    /// The sum of all.
+    fn total(self) -> f32;
+
+    /// Without sign.
+    #[inline(always)]
+    fn size(self) -> Self {
+        Self::select(self.below(Self::splat(0.0)), -self, self)
+    }
+
+    /// The smaller of each.
+    #[inline(always)]
+    fn least(self, other: Self) -> Self {
+        Self::select(self.below(other), self, other)
+    }
+
+    /// The larger of each.
+    #[inline(always)]
+    fn most(self, other: Self) -> Self {
+        Self::select(other.below(self), self, other)
+    }
+}
+
+impl Real for f32 {
+    type Mask = bool;
+    type Each<T: Copy> = T;
+    const PARTS: u32 = 1;
+    const POINTS: u32 = 1;
+
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn each<T: Copy>(get: impl Fn(u32) -> T) -> T {
+        get(0)
+    }
+
+    #[inline(always)]
+    fn map<T: Copy, U: Copy>(each: &T, get: impl Fn(&T) -> U) -> U {
+        get(each)
+    }
+
+    #[inline(always)]
+    fn part<T: Copy>(each: &T, _part: u32) -> T {
+        *each
+    }
+
+    #[inline(always)]
+    fn shift(each: &u32, by: u32) -> u32 {
+        *each + by
+    }
+
+    #[inline(always)]
+    fn odd(each: &u32) -> bool {
+        each & 1 != 0
+    }
+
+    #[inline(always)]
+    fn spread<T: Copy>(each: &T, value: impl Fn(&T) -> f32) -> Self {
+        value(each)
+    }
+
+    #[inline(always)]
+    fn first(self, _parts: u32) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn load(words: &impl Load<u32>, at: &u32) -> Self {
+        f32::from_bits(words.at(*at))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut impl Store<u32>, at: &u32) {
+        words.put(*at, self.to_bits());
+    }
+
+    #[inline(always)]
+    fn flagged(self) -> bool {
+        self.to_bits() & 1 << 30 != 0
+    }
+
+    #[inline(always)]
+    fn signed(self, mask: bool) -> Self {
+        let bits = self.to_bits() & !(1 << 31);
+        f32::from_bits(if mask { bits | 1 << 31 } else { bits })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        sqrt(self)
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> bool {
+        self < other
+    }
+
+    #[inline(always)]
+    fn select(mask: bool, a: Self, b: Self) -> Self {
+        if mask { a } else { b }
+    }
+
+    #[inline(always)]
+    fn any(mask: bool) -> bool {
+        mask
+    }
+
+    #[inline(always)]
+    fn total(self) -> f32 {
+        self
+    }
+}
+
+/// Three of them: a vector for every point.
+#[derive(Clone, Copy)]
+pub struct Vector<F> {
+    /// Along x.
+    pub x: F,
+    /// Along y.
+    pub y: F,
+    /// Along z.
+    pub z: F,
+}
+
+impl<F: Real> Vector<F> {
+    /// From its components.
+    #[inline(always)]
+    pub fn new(x: F, y: F, z: F) -> Self {
+        Self { x, y, z }
+    }
+
+    /// The same everywhere.
+    #[inline(always)]
+    pub fn splat(v: Vec3) -> Self {
+        Self { x: F::splat(v.x), y: F::splat(v.y), z: F::splat(v.z) }
+    }
+
+    /// Zero.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        Self::splat(Vec3::ZERO)
+    }
+
+    /// Scalar product.
+    #[inline(always)]
+    pub fn dot(self, other: Self) -> F {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+
+    /// Vector product.
+    #[inline(always)]
+    pub fn cross(self, other: Self) -> Self {
+        Self {
+            x: self.y * other.z - other.y * self.z,
+            y: self.z * other.x - other.z * self.x,
+            z: self.x * other.y - other.x * self.y,
+        }
+    }
+
+    /// Products of different components: xy, xz, yz.
+    #[inline(always)]
+    pub fn mixed(self) -> Self {
+        Self { x: self.x * self.y, y: self.x * self.z, z: self.y * self.z }
+    }
+
+    /// Component by component.
+    #[inline(always)]
+    pub fn times(self, other: Self) -> Self {
+        Self { x: self.x * other.x, y: self.y * other.y, z: self.z * other.z }
+    }
+
+    /// A vector of every part.
+    #[inline(always)]
+    pub fn spread<T: Copy>(each: &F::Each<T>, value: impl Fn(&T) -> Vec3) -> Self {
+        Self {
+            x: F::spread(each, |t| value(t).x),
+            y: F::spread(each, |t| value(t).y),
+            z: F::spread(each, |t| value(t).z),
+        }
+    }
+
+    /// Two directions at right angles to it and to each other, where it has length one: as [`crate::math::tangents`].
+    #[inline(always)]
+    pub fn tangents(self) -> (Self, Self) {
+        let (one, zero) = (F::splat(1.0), F::splat(0.0));
+        let sign = F::select(self.z.below(zero), -one, one);
+        let a = -one / (sign + self.z);
+        let b = self.x * self.y * a;
+        (
+            Self { x: one + sign * self.x * self.x * a, y: sign * b, z: -sign * self.x },
+            Self { x: b, y: sign + self.y * self.y * a, z: -self.y },
+        )
+    }
+
+    /// Component by component: `a` where the mask is true, else `b`.
+    #[inline(always)]
+    pub fn select(mask: F::Mask, a: Self, b: Self) -> Self {
+        Self { x: F::select(mask, a.x, b.x), y: F::select(mask, a.y, b.y), z: F::select(mask, a.z, b.z) }
+    }
+
+    /// The sum of all.
+    #[inline(always)]
+    pub fn total(self) -> Vec3 {
+        Vec3::new(self.x.total(), self.y.total(), self.z.total())
+    }
+}
+
+impl<F: Real> Add for Vector<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+    }
+}
+
+impl<F: Real> Sub for Vector<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+    }
+}
+
+impl<F: Real> Mul<F> for Vector<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, scale: F) -> Self {
+        Self { x: self.x * scale, y: self.y * scale, z: self.z * scale }
+    }
+}
+
+/// What a lane works on at once.
+#[cfg(target_arch = "spirv")]
+pub type Wide = f32;
+
+/// What a lane works on at once, with the instructions that every processor of the kind has.
+#[cfg(not(target_arch = "spirv"))]
+pub type Wide = pair::Pair;
+
+/// The same with those of x86-64-v3.
+#[cfg(target_arch = "x86_64")]
+pub type WideV3 = oct::Oct;

@@ -1,0 +1,182 @@
+//! Two manifolds, four points of each, in one register of AVX. Only what runs behind a check of the processor makes values
+//! of it: see [`stage!`](crate::stage).
+
+use super::quad::Quad;
+use super::*;
+use core::arch::x86_64::*;
+
+/// Eight floats.
+#[derive(Clone, Copy, Debug)]
+pub struct Oct(__m256);
+/// Eight outcomes, each all ones or all zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct OctMask(__m256);
+
+macro_rules! operator {
+    ($($trait:ident $name:ident $intrinsic:ident),*) => {$(
+        impl $trait for Oct {
+            type Output = Self;
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                // SAFETY: there is a value only where there is AVX.
+                Self(unsafe { $intrinsic(self.0, other.0) })
+            }
+        }
+    )*};
+}
+operator!(Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
+
+impl Neg for Oct {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe { _mm256_xor_ps(self.0, _mm256_set1_ps(-0.0)) })
+    }
+}
+
+impl BitAnd for OctMask {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe { _mm256_and_ps(self.0, other.0) })
+    }
+}
+
+impl Not for OctMask {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe { _mm256_xor_ps(self.0, _mm256_castsi256_ps(_mm256_set1_epi32(-1))) })
+    }
+}
+
+impl Oct {
+    #[inline(always)]
+    fn halves(low: Quad, high: Quad) -> Self {
+        // SAFETY: see the head of the module.
+        Self(unsafe { _mm256_set_m128(high.0, low.0) })
+    }
+
+    #[inline(always)]
+    fn low(self) -> Quad {
+        // SAFETY: there is a value only where there is AVX.
+        Quad(unsafe { _mm256_castps256_ps128(self.0) })
+    }
+
+    #[inline(always)]
+    fn high(self) -> Quad {
+        // SAFETY: there is a value only where there is AVX.
+        Quad(unsafe { _mm256_extractf128_ps::<1>(self.0) })
+    }
+}
+
+impl Real for Oct {
+    type Mask = OctMask;
+    type Each<T: Copy> = [T; 2];
+    const PARTS: u32 = 2;
+    const POINTS: u32 = 4;
+
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        // SAFETY: see the head of the module.
+        Self(unsafe { _mm256_set1_ps(value) })
+    }
+
+    #[inline(always)]
+    fn each<T: Copy>(get: impl Fn(u32) -> T) -> [T; 2] {
+        [get(0), get(1)]
+    }
+
+    #[inline(always)]
+    fn map<T: Copy, U: Copy>(each: &[T; 2], get: impl Fn(&T) -> U) -> [U; 2] {
+        [get(&each[0]), get(&each[1])]
+    }
+
+    #[inline(always)]
+    fn part<T: Copy>(each: &[T; 2], part: u32) -> T {
+        each[(part & 1) as usize]
+    }
+
+    #[inline(always)]
+    fn shift(each: &[u32; 2], by: u32) -> [u32; 2] {
+        [each[0] + by, each[1] + by]
+    }
+
+    #[inline(always)]
+    fn odd(each: &[u32; 2]) -> OctMask {
+        // Minus one where it is odd, all ones, else zero.
+        let word = |part: usize| f32::from_bits(0u32.wrapping_sub(each[part] & 1));
+        OctMask(Self::halves(Quad::splat(word(0)), Quad::splat(word(1))).0)
+    }
+
+    #[inline(always)]
+    fn spread<T: Copy>(each: &[T; 2], value: impl Fn(&T) -> f32) -> Self {
+        Self::halves(Quad::splat(value(&each[0])), Quad::splat(value(&each[1])))
+    }
+
+    #[inline(always)]
+    fn first(self, parts: u32) -> Self {
+        if parts > 1 { self } else { Self::halves(self.low(), Quad::splat(0.0)) }
+    }
+
+    #[inline(always)]
+    fn load(words: &impl Load<u32>, at: &[u32; 2]) -> Self {
+        Self::halves(Quad::from_bits(words.four(at[0])), Quad::from_bits(words.four(at[1])))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut impl Store<u32>, at: &[u32; 2]) {
+        words.put_four(at[0], self.low().to_bits());
+        words.put_four(at[1], self.high().to_bits());
+    }
+
+    #[inline(always)]
+    fn flagged(self) -> OctMask {
+        // SAFETY: there is a value only where there is AVX2.
+        OctMask(unsafe {
+            let bits = _mm256_slli_epi32::<1>(_mm256_castps_si256(self.0));
+            _mm256_castsi256_ps(_mm256_srai_epi32::<31>(bits))
+        })
+    }
+
+    #[inline(always)]
+    fn signed(self, mask: OctMask) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe {
+            let sign = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_andnot_ps(sign, self.0), _mm256_and_ps(sign, mask.0))
+        })
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe { _mm256_sqrt_ps(self.0) })
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> OctMask {
+        // SAFETY: there is a value only where there is AVX.
+        OctMask(unsafe { _mm256_cmp_ps::<_CMP_LT_OS>(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn select(mask: OctMask, a: Self, b: Self) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe { _mm256_blendv_ps(b.0, a.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn any(mask: OctMask) -> bool {
+        // SAFETY: there is a value only where there is AVX.
+        unsafe { _mm256_movemask_ps(mask.0) != 0 }
+    }
+
+    #[inline(always)]
+    fn total(self) -> f32 {
+        (self.low() + self.high()).total()
+    }
+}

@@ -1,0 +1,141 @@
+//! Two manifolds, four points of each, as two halves.
+
+use super::quad::{Quad, QuadMask};
+use super::*;
+
+/// Eight floats.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair(Quad, Quad);
+/// Eight outcomes.
+#[derive(Clone, Copy, Debug)]
+pub struct PairMask(QuadMask, QuadMask);
+
+macro_rules! operator {
+    ($($trait:ident $name:ident),*) => {$(
+        impl $trait for Pair {
+            type Output = Self;
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                Self(self.0.$name(other.0), self.1.$name(other.1))
+            }
+        }
+    )*};
+}
+operator!(Add add, Sub sub, Mul mul, Div div);
+
+impl Neg for Pair {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0, -self.1)
+    }
+}
+
+impl BitAnd for PairMask {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0, self.1 & other.1)
+    }
+}
+
+impl Not for PairMask {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(!self.0, !self.1)
+    }
+}
+
+impl Real for Pair {
+    type Mask = PairMask;
+    type Each<T: Copy> = [T; 2];
+    const PARTS: u32 = 2;
+    const POINTS: u32 = 4;
+
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self(Quad::splat(value), Quad::splat(value))
+    }
+
+    #[inline(always)]
+    fn each<T: Copy>(get: impl Fn(u32) -> T) -> [T; 2] {
+        [get(0), get(1)]
+    }
+
+    #[inline(always)]
+    fn map<T: Copy, U: Copy>(each: &[T; 2], get: impl Fn(&T) -> U) -> [U; 2] {
+        [get(&each[0]), get(&each[1])]
+    }
+
+    #[inline(always)]
+    fn part<T: Copy>(each: &[T; 2], part: u32) -> T {
+        each[(part & 1) as usize]
+    }
+
+    #[inline(always)]
+    fn shift(each: &[u32; 2], by: u32) -> [u32; 2] {
+        [each[0] + by, each[1] + by]
+    }
+
+    #[inline(always)]
+    fn odd(each: &[u32; 2]) -> PairMask {
+        PairMask(QuadMask::splat(each[0] & 1 != 0), QuadMask::splat(each[1] & 1 != 0))
+    }
+
+    #[inline(always)]
+    fn spread<T: Copy>(each: &[T; 2], value: impl Fn(&T) -> f32) -> Self {
+        Self(Quad::splat(value(&each[0])), Quad::splat(value(&each[1])))
+    }
+
+    #[inline(always)]
+    fn first(self, parts: u32) -> Self {
+        Self(self.0, if parts > 1 { self.1 } else { Quad::splat(0.0) })
+    }
+
+    #[inline(always)]
+    fn load(words: &impl Load<u32>, at: &[u32; 2]) -> Self {
+        Self(Quad::from_bits(words.four(at[0])), Quad::from_bits(words.four(at[1])))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut impl Store<u32>, at: &[u32; 2]) {
+        words.put_four(at[0], self.0.to_bits());
+        words.put_four(at[1], self.1.to_bits());
+    }
+
+    #[inline(always)]
+    fn flagged(self) -> PairMask {
+        PairMask(self.0.flagged(), self.1.flagged())
+    }
+
+    #[inline(always)]
+    fn signed(self, mask: PairMask) -> Self {
+        Self(self.0.signed(mask.0), self.1.signed(mask.1))
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        Self(self.0.root(), self.1.root())
+    }
+
+    #[inline(always)]
+    fn below(self, other: Self) -> PairMask {
+        PairMask(self.0.below(other.0), self.1.below(other.1))
+    }
+
+    #[inline(always)]
+    fn select(mask: PairMask, a: Self, b: Self) -> Self {
+        Self(Quad::select(mask.0, a.0, b.0), Quad::select(mask.1, a.1, b.1))
+    }
+
+    #[inline(always)]
+    fn any(mask: PairMask) -> bool {
+        mask.0.any() || mask.1.any()
+    }
+
+    #[inline(always)]
+    fn total(self) -> f32 {
+        (self.0 + self.1).total()
+    }
+}
