@@ -9,9 +9,11 @@ use drystone::plan::BufferId;
 use drystone::plan::step::{StepOptions, StepPlan};
 use drystone::{PrimalForm, Settings, Simulation, SolveForm, glam::Vec3, scenes};
 use drystone_kernels::gate::counter;
+use drystone_kernels::gpu::{Vector, Wide};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::rigid::{ColourRange, option};
-use drystone_kernels::system::System;
+use drystone_kernels::system::{System, Systems, Twists};
+use drystone_kernels::turns::Turns;
 
 /// Largest difference after a step, in metres and in parts of a turn's quaternion. The bodies are about a metre large and move
 /// by up to 0.1 m in the step.
@@ -155,7 +157,7 @@ fn variants_are_settings_by_name_and_number() {
 }
 
 /// The system as a full matrix and right side, in doubles.
-fn full(s: &System) -> ([[f64; 6]; 6], [f64; 6]) {
+fn full(s: &Systems<f32>) -> ([[f64; 6]; 6], [f64; 6]) {
     let (l, o, a, p) = (s.ll, s.ll_off, s.aa, s.aa_off);
     let (x, y, z) = (s.al[0], s.al[1], s.al[2]);
     let rows = [
@@ -191,7 +193,7 @@ fn gauss(mut m: [[f64; 6]; 6], mut f: [f64; 6]) -> [f64; 6] {
     x
 }
 
-fn flat(twist: &Twist) -> [f64; 6] {
+fn flat(twist: &Twists<f32>) -> [f64; 6] {
     let (l, a) = (twist.linear, twist.angular);
     [l.x, l.y, l.z, a.x, a.y, a.z].map(f64::from)
 }
@@ -201,13 +203,15 @@ fn direction(random: &mut Random) -> Vec3 {
 }
 
 /// A body under contacts whose stiffness is up to `ratio` times its mass over dt squared.
-fn system(random: &mut Random, ratio: f32) -> System {
+fn system(random: &mut Random, ratio: f32) -> Systems<f32> {
     let mass = random.range(0.1, 1000.0);
     let size = random.range(0.1, 2.0);
     let principal = Vec3::new(random.range(0.2, 1.0), random.range(0.2, 1.0), random.range(0.2, 1.0));
-    let displaced = Twist { linear: direction(random) * 0.01, angular: direction(random) * 0.01 };
+    let displaced = Twists { linear: vector(direction(random) * 0.01), angular: vector(direction(random) * 0.01) };
     let rotation = Rotation::exp(direction(random) * random.range(0.0, 3.0));
-    let mut s = System::inertial(mass, principal * (mass * size * size * 0.1), &rotation, &displaced, 1.0 / 60.0);
+    let principal = vector(principal * (mass * size * size * 0.1));
+    let inertia = Systems::inertial(mass, principal, Turns::one(&rotation), displaced, 1.0 / 60.0);
+    let mut s = System::none();
     for _ in 0..1 + random.below(20) {
         // A row k J J^T with the lever r: what a contact's normal or one of its tangents adds.
         let (n, r) = (direction(random), direction(random) * size);
@@ -224,7 +228,44 @@ fn system(random: &mut Random, ratio: f32) -> System {
         s.force += n * force;
         s.torque += w * force;
     }
-    s
+    inertia.plus(&Systems::gather(&s))
+}
+
+fn vector(v: Vec3) -> Vector<f32> {
+    Vector::new(v.x, v.y, v.z)
+}
+
+#[test]
+fn bodies_solved_together_move_as_if_each_were_alone() {
+    type Bodies = Systems<Wide>;
+    let mut random = Random::new(11);
+    for _ in 0..200 {
+        let all: [Systems<f32>; 8] = std::array::from_fn(|_| system(&mut random, 1e3));
+        let gather = |part: fn(&Systems<f32>) -> Vector<f32>| {
+            Vector::<Wide>::gather(&all, |s| Vec3::new(part(s).x, part(s).y, part(s).z))
+        };
+        let together = Bodies {
+            ll: gather(|s| s.ll),
+            ll_off: gather(|s| s.ll_off),
+            al: [gather(|s| s.al[0]), gather(|s| s.al[1]), gather(|s| s.al[2])],
+            aa: gather(|s| s.aa),
+            aa_off: gather(|s| s.aa_off),
+            force: gather(|s| s.force),
+            torque: gather(|s| s.torque),
+        };
+        for (found, alone) in [
+            (together.ldl(), Systems::<f32>::ldl as fn(&Systems<f32>) -> Twists<f32>),
+            (together.schur(), Systems::<f32>::schur),
+        ] {
+            let (linear, angular) = (found.linear.scatter(), found.angular.scatter());
+            for (i, s) in (0..8).zip(&all) {
+                let one = alone(s);
+                // To the last bit: the same operations in the same order.
+                assert_eq!(Vector::<Wide>::lane(&linear, i), Vec3::new(one.linear.x, one.linear.y, one.linear.z));
+                assert_eq!(Vector::<Wide>::lane(&angular, i), Vec3::new(one.angular.x, one.angular.y, one.angular.z));
+            }
+        }
+    }
 }
 
 #[test]

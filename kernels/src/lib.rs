@@ -23,6 +23,7 @@ pub mod rays;
 pub mod rigid;
 pub mod solve;
 pub mod system;
+pub mod turns;
 pub mod walk;
 
 /// Lists the stages: declares their modules, and the table the host works with.

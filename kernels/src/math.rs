@@ -1,9 +1,9 @@
-//! Rotations as unit quaternions with 4-byte alignment, and the exponential and logarithm that the solver moves
-//! bodies with. Exact forms: first-order ones lose a fifth of a body's spin every second at 60 Hz.
+//! Rotations as unit quaternions with 4-byte alignment, poses and twists.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{quadrant_angle, sin_cos, sqrt};
+use crate::gpu::{Vector, sqrt};
 use crate::layout;
+use crate::turns::Turns;
 
 layout! {
     /// A rotation: unit quaternion, vector part and scalar.
@@ -67,31 +67,15 @@ impl Rotation {
     /// The rotation by a vector: its length is the angle, its direction the axis.
     #[inline(always)]
     pub fn exp(w: Vec3) -> Self {
-        let square = w.length_squared();
-        // sin(a/2)/a to the fourth order where the angle is small.
-        if square < 1e-4 {
-            Self { v: w * (0.5 - square * (1.0 / 48.0)), s: 1.0 - square * 0.125 + square * square * (1.0 / 384.0) }
-        } else {
-            let angle = sqrt(square);
-            let (sine, cosine) = sin_cos(angle * 0.5);
-            Self { v: w * (sine / angle), s: cosine }
-        }
+        let turn = Turns::<f32>::exp(Vector::new(w.x, w.y, w.z));
+        Self { v: Vec3::new(turn.v.x, turn.v.y, turn.v.z), s: turn.s }
     }
 
     /// The vector whose [`Rotation::exp`] this is, by the shorter way round.
     #[inline(always)]
     pub fn log(&self) -> Vec3 {
-        // Both signs are the same rotation; the positive scalar is the short way.
-        let sign = if self.s < 0.0 { -1.0 } else { 1.0 };
-        let (v, s) = (self.v * sign, self.s * sign);
-        let square = v.length_squared();
-        if square < 1e-4 {
-            // angle / sin(angle/2) in powers of sin(angle/2).
-            v * (2.0 + square * (1.0 / 3.0))
-        } else {
-            let length = sqrt(square);
-            v * (2.0 * quadrant_angle(length, s) / length)
-        }
+        let w = Turns::one(self).log();
+        Vec3::new(w.x, w.y, w.z)
     }
 }
 

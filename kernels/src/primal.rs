@@ -11,9 +11,10 @@
 
 use crate::gpu::{Group, Load, Real, Store, Vector};
 use crate::math::{Pose, Rotation, Twist};
-use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, option, row, word};
-use crate::solve::{Moved, Points, Rules, Shared, is_finite, respond, turned};
-use crate::system::{Pulls, Sum, System};
+use crate::rigid::{Body, ColourRange, Manifold, NONE, POINTS, Params, Point, Row, option, row, word};
+use crate::solve::{Moved, Points, Rules, Shared, is_finite, respond};
+use crate::system::{Pulls, Sum, System, Systems, Twists};
+use crate::turns::Turns;
 use crate::{layout, stage};
 
 stage! {
@@ -127,14 +128,17 @@ pub trait Bound {
     fn prefetch(&self, manifold: u32);
     /// Moves a body.
     fn put(&mut self, index: u32, pose: Pose, delta: Twist);
-    /// Adds the joints of a body, or this lane's share of them: every `lanes`-th from `lane` on.
-    fn joints(&self, system: System, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
+    /// Whether there are joints.
+    const JOINTS: bool;
+    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on.
+    fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
 }
 
 /// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
 macro_rules! bound {
-    ($($given:item)*) => {
+    ($joints:literal $($given:item)*) => {
         impl $crate::primal::Bound for Bindings<'_> {
+            const JOINTS: bool = $joints;
             #[inline(always)]
             fn params(&self) -> Params {
                 self.params.at(0)
@@ -200,24 +204,25 @@ macro_rules! bound {
 pub(crate) use bound;
 
 bound! {
+    false
     fn neighbour(&self, e: u32, _manifold: &Manifold, _is_a: bool) -> u32 {
         self.neighbours.at(e)
     }
 
-    fn joints(&self, system: System, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
-        system
+    fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
+        System::none()
     }
 }
 
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
 pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    sweep::<F>(group, push, b);
+    sweep::<F, _>(group, push, b);
 }
 
 /// The same for the buffers of either stage.
 #[inline(always)]
-pub fn sweep<F: Real>(group: &Group, push: &Push, b: &mut impl Bound) {
+pub fn sweep<F: Real, B: Bound>(group: &Group, push: &Push, b: &mut B) {
     let range = b.range(push.colour);
     let team = Team::new(group, range.lanes);
     let serial = push.serial != 0;
@@ -227,25 +232,69 @@ pub fn sweep<F: Real>(group: &Group, push: &Push, b: &mut impl Bound) {
     let idle = serial && team.number > 0;
 
     // Every lane makes every round, with a body or without: the sums want them all.
+    let stabilise = push.stabilise != 0;
     let mut base = 0;
     while base < tile {
         let at = base + start;
-        let works = !idle && at < tile && first + at < range.end;
-        let mut index = 0;
-        let mut system = System::none();
-        if works {
-            index = b.ordered(first + at);
-            if at + step < tile && first + at + step < range.end {
-                prefetch(b.ordered(first + at + step), b);
+        // Bodies of a batch: one a lane on a GPU, several on the CPU; not those that are to be solved one after the other.
+        let there = if idle || at >= tile || first + at >= range.end { 0 } else { least(tile - at, range.end - first - at) };
+        let count = least(there, if serial { 1 } else { F::LANES });
+        let mut batch = Batch::<F>::none();
+        // A lane of a GPU has one body, and needs no loop around all this.
+        if F::LANES == 1 {
+            if count > 0 {
+                batch.add(0, first + at, team, stabilise, b);
             }
-            system = gather::<F>(index, team, push.stabilise != 0, b);
+        } else {
+            let mut i = 0;
+            while i < count {
+                if i + 1 < there {
+                    prefetch(b.ordered(first + at + i + 1), b);
+                }
+                batch.add(i, first + at + i, team, stabilise, b);
+                i += 1;
+            }
         }
-        let system = system.over_lanes(group, team.width);
-        if works && team.lane == 0 {
-            apply(index, &system, b);
+        let mut systems = Systems::of(&batch.pulls);
+        if B::JOINTS {
+            systems = systems.plus(&Systems::gather(&batch.joints));
         }
-        base += step;
+        let systems = systems.over_lanes(group, team.width);
+        if count > 0 && team.lane == 0 {
+            apply::<F, B>(&batch.indices, count, &systems, b);
+        }
+        base += step * if serial { 1 } else { F::LANES };
     }
+}
+
+/// Bodies that are solved together, and what is asked of them.
+struct Batch<F: Real> {
+    indices: F::Lanes<u32>,
+    pulls: F::Lanes<Pulls<F>>,
+    joints: F::Lanes<System>,
+}
+
+impl<F: Real> Batch<F> {
+    #[inline(always)]
+    fn none() -> Self {
+        Self { indices: F::lanes(NONE), pulls: F::lanes(Pulls::none()), joints: F::lanes(System::none()) }
+    }
+
+    /// Adds the body at `place` in the order of colours.
+    #[inline(always)]
+    fn add<B: Bound>(&mut self, i: u32, place: u32, team: Team, stabilise: bool, b: &B) {
+        let index = b.ordered(place);
+        F::put_lane(&mut self.indices, i, index);
+        F::put_lane(&mut self.pulls, i, gather::<F>(index, team, stabilise, b));
+        if B::JOINTS {
+            F::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
+        }
+    }
+}
+
+#[inline(always)]
+fn least(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
 }
 
 /// Asks for the manifolds of a body that will be worked on soon. On a GPU there are other lanes to work meanwhile.
@@ -259,24 +308,11 @@ fn prefetch(index: u32, b: &impl Bound) {
     }
 }
 
-/// This lane's part of the body's system. The first lane also brings the inertia.
+/// What this lane's part of the body's manifolds asks.
 #[inline(always)]
-fn gather<F: Real>(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> System {
-    let params = b.params();
-    let rules = Rules::new(&params, stabilise);
+fn gather<F: Real>(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F> {
+    let rules = Rules::new(&b.params(), stabilise);
     let mine = b.delta(index);
-    let mut system = System::none();
-    if team.lane == 0 {
-        let body = b.body(index);
-        let pose = b.pose(index);
-        let target = b.target(index);
-        let displaced = Twist {
-            linear: mine.linear - target.position,
-            angular: turned(&target.rotation, &pose.rotation),
-        };
-        system = System::inertial(body.mass, body.inertia, &pose.rotation, &displaced, params.dt);
-    }
-
     let mut pulls = Pulls::<F>::none();
     let moved = Moved::splat(&mine);
     let share = team.share();
@@ -316,22 +352,63 @@ fn gather<F: Real>(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> S
         pulls.add(&sum, shared.normal);
         e += share.entries * F::PARTS;
     }
-    b.joints(system.plus(&pulls.total()), index, team.lane, team.width, stabilise)
+    pulls
 }
 
-/// Solves, and moves the body.
+/// Adds inertia, solves, and moves the bodies.
 #[inline(always)]
-fn apply(index: u32, system: &System, b: &mut impl Bound) {
-    let schur = b.params().options & option::SCHUR != 0;
-    let step = if schur { system.schur() } else { system.ldl() };
-    // `velocity` may have taken the body out before the last pass.
-    if is_finite(&step) && b.body(index).is_dynamic() {
-        // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
-        let start = b.start(index);
-        let linear = b.delta(index).linear + step.linear;
-        let rotation = Rotation::exp(step.angular).then_after(&b.pose(index).rotation).normalized();
-        let pose = Pose { position: start.position + linear, rotation };
-        b.put(index, pose, Twist { linear, angular: turned(&start.rotation, &rotation) });
+fn apply<F: Real, B: Bound>(indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
+    let params = b.params();
+    // Beyond the last one, the first once more.
+    let one = F::lane(indices, 0);
+    let (mut bodies, mut deltas) = (F::lanes(b.body(one)), F::lanes(b.delta(one)));
+    let (mut starts, mut targets) = (F::lanes(b.start(one)), F::lanes(b.target(one)));
+    let mut poses = F::lanes(b.pose(one));
+    let mut i = 1;
+    while F::LANES > 1 && i < count {
+        let index = F::lane(indices, i);
+        F::put_lane(&mut bodies, i, b.body(index));
+        F::put_lane(&mut deltas, i, b.delta(index));
+        F::put_lane(&mut starts, i, b.start(index));
+        F::put_lane(&mut targets, i, b.target(index));
+        F::put_lane(&mut poses, i, b.pose(index));
+        i += 1;
+    }
+
+    let rotation = Turns::<F>::gather(&poses, |p: &Pose| p.rotation);
+    let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
+    let displaced = Twists {
+        linear: linear - Vector::gather(&targets, |t: &Pose| t.position),
+        angular: rotation.since(Turns::gather(&targets, |t: &Pose| t.rotation)),
+    };
+    let mass = F::gather(&bodies, |b: &Body| b.mass);
+    let inertia = Vector::gather(&bodies, |b: &Body| b.inertia);
+    let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);
+    let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
+
+    // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
+    let linear = linear + step.linear;
+    let rotation = Turns::exp(step.angular).then_after(rotation).normalized();
+    let angular = rotation.since(Turns::gather(&starts, |s: &Pose| s.rotation));
+    let (linear, angular) = (linear.scatter(), angular.scatter());
+    let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
+    let put = |i: u32, b: &mut B| {
+        let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
+        // `velocity` may have taken the body out before the last pass.
+        if is_finite(&way) && F::lane(&bodies, i).is_dynamic() {
+            let rotation = Rotation { v: Vector::<F>::lane(&turn, i), s: F::lane(&scalar, i) };
+            let pose = Pose { position: F::lane(&starts, i).position + way.linear, rotation };
+            b.put(F::lane(indices, i), pose, way);
+        }
+    };
+    if F::LANES == 1 {
+        put(0, b);
+    } else {
+        let mut i = 0;
+        while i < count {
+            put(i, b);
+            i += 1;
+        }
     }
 }
 

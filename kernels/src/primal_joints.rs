@@ -34,13 +34,14 @@ stage! {
 }
 
 bound! {
+    true
     // Devices promise sixteen buffers a stage.
     fn neighbour(&self, _e: u32, manifold: &Manifold, is_a: bool) -> u32 {
         if is_a { manifold.body_b } else { manifold.body_a }
     }
 
-    fn joints(&self, system: System, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
-        let mut system = system;
+    fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
+        let mut system = System::none();
         let rules = Rules::new(&self.params.at(0), stabilise);
         let links = row(&self.joint_links, index);
         let mut e = links.start + lane;
@@ -61,5 +62,5 @@ bound! {
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
 pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    sweep::<F>(group, push, b);
+    sweep::<F, _>(group, push, b);
 }

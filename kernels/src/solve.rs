@@ -11,9 +11,8 @@
 //!
 //! With post-stabilisation (section 6) alpha is 1 along the normal while iterating, and 0 in one more pass behind them.
 
-use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Real, Store, Vector, finite};
-use crate::math::{Rotation, Twist};
+use crate::math::Twist;
 use crate::rigid::{Manifold, POINTS, Params, option, word};
 
 /// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
@@ -241,12 +240,6 @@ pub fn respond<F: Real>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -
         k_tangent = F::select(sliding & rescaled.below(k_tangent), rescaled, k_tangent);
     }
     Response { error, lambda: Vector::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
-}
-
-/// The rotation vector from `from` to `to`, by the short way (the exact form of Eq. 20).
-#[inline(always)]
-pub fn turned(from: &Rotation, to: &Rotation) -> Vec3 {
-    to.then_after(&from.inverse()).log()
 }
 
 /// Whether all six components are numbers.

@@ -15,8 +15,8 @@
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, Real, Vector};
-use crate::math::{Rotation, Twist};
 use crate::solve::{Response, Shared};
+use crate::turns::Turns;
 
 /// What the points of a manifold add to a body, before the parts they share are multiplied in.
 #[derive(Clone, Copy)]
@@ -78,7 +78,7 @@ impl<F: Real> Sum<F> {
     }
 }
 
-/// What manifolds add to a body's system, each point's part by itself until [`Pulls::total`].
+/// What manifolds add to a body's system, each point's part by itself until [`Systems::of`].
 #[derive(Clone, Copy)]
 pub struct Pulls<F: Real> {
     ll: Vector<F>,
@@ -126,20 +126,6 @@ impl<F: Real> Pulls<F> {
         self.aa = self.aa + sum.aa;
         self.aa_off = self.aa_off + sum.aa_off;
     }
-
-    /// All of it as a system, without inertia.
-    #[inline(always)]
-    pub fn total(&self) -> System {
-        System {
-            ll: self.ll.total(),
-            ll_off: self.ll_off.total(),
-            al: [self.al0.total(), self.al1.total(), self.al2.total()],
-            aa: self.aa.total(),
-            aa_off: self.aa_off.total(),
-            force: self.force.total(),
-            torque: self.torque.total(),
-        }
-    }
 }
 
 /// A body's 6 by 6 system: symmetric blocks as columns of their lower triangle.
@@ -162,33 +148,97 @@ pub struct System {
 }
 
 impl System {
-    /// Inertia only (Eq. 5 and 6): `displaced` is how far the body is from its target.
-    #[inline(always)]
-    pub fn inertial(mass: f32, principal: Vec3, rotation: &Rotation, displaced: &Twist, dt: f32) -> Self {
-        let scale = 1.0 / (dt * dt);
-        let (x, y, z) = (rotation.apply(Vec3::X), rotation.apply(Vec3::Y), rotation.apply(Vec3::Z));
-        let i = principal * scale;
-        let aa = x * x * i.x + y * y * i.y + z * z * i.z;
-        let off = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
-        let aa_off = off(x) * i.x + off(y) * i.y + off(z) * i.z;
-        let w = displaced.angular;
-        let torque = x * (i.x * x.dot(w)) + y * (i.y * y.dot(w)) + z * (i.z * z.dot(w));
-        Self {
-            ll: Vec3::splat(mass * scale),
-            ll_off: Vec3::ZERO,
-            al: [Vec3::ZERO; 3],
-            aa,
-            aa_off,
-            force: displaced.linear * -(mass * scale),
-            torque: -torque,
-        }
-    }
-
     /// The system that nothing has been added to, inertia neither.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = Vec3::ZERO;
         Self { ll: zero, ll_off: zero, al: [zero; 3], aa: zero, aa_off: zero, force: zero, torque: zero }
+    }
+}
+
+/// The systems of several bodies.
+#[derive(Clone, Copy)]
+pub struct Systems<F: Real> {
+    /// As in [`System`].
+    pub ll: Vector<F>,
+    /// As in [`System`].
+    pub ll_off: Vector<F>,
+    /// As in [`System`].
+    pub al: [Vector<F>; 3],
+    /// As in [`System`].
+    pub aa: Vector<F>,
+    /// As in [`System`].
+    pub aa_off: Vector<F>,
+    /// As in [`System`].
+    pub force: Vector<F>,
+    /// As in [`System`].
+    pub torque: Vector<F>,
+}
+
+/// Linear and angular parts for several bodies.
+#[derive(Clone, Copy)]
+pub struct Twists<F> {
+    /// Linear part.
+    pub linear: Vector<F>,
+    /// Angular part.
+    pub angular: Vector<F>,
+}
+
+impl<F: Real> Systems<F> {
+    /// What manifolds ask of each body, without inertia.
+    #[inline(always)]
+    pub fn of(pulls: &F::Lanes<Pulls<F>>) -> Self {
+        Self {
+            ll: Vector::totals(pulls, |p: &Pulls<F>| p.ll),
+            ll_off: Vector::totals(pulls, |p: &Pulls<F>| p.ll_off),
+            al: [
+                Vector::totals(pulls, |p: &Pulls<F>| p.al0),
+                Vector::totals(pulls, |p: &Pulls<F>| p.al1),
+                Vector::totals(pulls, |p: &Pulls<F>| p.al2),
+            ],
+            aa: Vector::totals(pulls, |p: &Pulls<F>| p.aa),
+            aa_off: Vector::totals(pulls, |p: &Pulls<F>| p.aa_off),
+            force: Vector::totals(pulls, |p: &Pulls<F>| p.force),
+            torque: Vector::totals(pulls, |p: &Pulls<F>| p.torque),
+        }
+    }
+
+    /// One for each body.
+    #[inline(always)]
+    pub fn gather(all: &F::Lanes<System>) -> Self {
+        Self {
+            ll: Vector::gather(all, |s: &System| s.ll),
+            ll_off: Vector::gather(all, |s: &System| s.ll_off),
+            al: [
+                Vector::gather(all, |s: &System| s.al[0]),
+                Vector::gather(all, |s: &System| s.al[1]),
+                Vector::gather(all, |s: &System| s.al[2]),
+            ],
+            aa: Vector::gather(all, |s: &System| s.aa),
+            aa_off: Vector::gather(all, |s: &System| s.aa_off),
+            force: Vector::gather(all, |s: &System| s.force),
+            torque: Vector::gather(all, |s: &System| s.torque),
+        }
+    }
+
+    /// Inertia only (Eq. 5 and 6): `displaced` is how far the bodies are from their targets.
+    #[inline(always)]
+    pub fn inertial(mass: F, principal: Vector<F>, rotation: Turns<F>, displaced: Twists<F>, dt: f32) -> Self {
+        let scale = F::splat(1.0 / (dt * dt));
+        let [x, y, z] = rotation.axes();
+        let i = principal * scale;
+        let w = displaced.angular;
+        let mass = mass * scale;
+        let torque = x * (i.x * x.dot(w)) + y * (i.y * y.dot(w)) + z * (i.z * z.dot(w));
+        Self {
+            ll: Vector::new(mass, mass, mass),
+            ll_off: Vector::zero(),
+            al: [Vector::zero(); 3],
+            aa: x.times(x) * i.x + y.times(y) * i.y + z.times(z) * i.z,
+            aa_off: x.mixed() * i.x + y.mixed() * i.y + z.mixed() * i.z,
+            force: displaced.linear * -mass,
+            torque: -torque,
+        }
     }
 
     /// Both together.
@@ -208,25 +258,21 @@ impl System {
     /// The sum of the systems that `width` neighbouring lanes hold; `width` is a power of two within the subgroup. Every
     /// lane of the subgroup must take part. Lanes add in pairs, then pairs of pairs: the same order on every device.
     #[inline(always)]
-    pub fn over_lanes(self, group: &Group, width: u32) -> Self {
-        let mut sum = self;
+    pub fn over_lanes(&self, group: &Group, width: u32) -> Self {
+        let mut sum = *self;
         let mut reach = 1;
         while reach < width {
-            let from = group.slot ^ reach;
-            let add = |v: Vec3| {
-                let x = group.float_from_slot(v.x, from);
-                let y = group.float_from_slot(v.y, from);
-                v + Vec3::new(x, y, group.float_from_slot(v.z, from))
+            let from = |v: Vector<F>| v.from_slot(group, group.slot ^ reach);
+            let others = Self {
+                ll: from(sum.ll),
+                ll_off: from(sum.ll_off),
+                al: [from(sum.al[0]), from(sum.al[1]), from(sum.al[2])],
+                aa: from(sum.aa),
+                aa_off: from(sum.aa_off),
+                force: from(sum.force),
+                torque: from(sum.torque),
             };
-            sum = Self {
-                ll: add(sum.ll),
-                ll_off: add(sum.ll_off),
-                al: [add(sum.al[0]), add(sum.al[1]), add(sum.al[2])],
-                aa: add(sum.aa),
-                aa_off: add(sum.aa_off),
-                force: add(sum.force),
-                torque: add(sum.torque),
-            };
+            sum = sum.plus(&others);
             reach *= 2;
         }
         sum
@@ -234,39 +280,40 @@ impl System {
 
     /// The motion that answers the forces, by LDL^T (Eq. 4, section 3.5).
     #[inline(always)]
-    pub fn ldl(&self) -> Twist {
+    pub fn ldl(&self) -> Twists<F> {
+        let one = F::splat(1.0);
         let (l, o, a, p) = (self.ll, self.ll_off, self.aa, self.aa_off);
         let (r0, r1, r2) = (self.al[0], self.al[1], self.al[2]);
-        let i0 = 1.0 / l.x;
+        let i0 = one / l.x;
         let (l10, l20) = (o.x * i0, o.y * i0);
         let (l30, l40, l50) = (r0.x * i0, r1.x * i0, r2.x * i0);
 
         let d1 = l.y - l10 * o.x;
-        let i1 = 1.0 / d1;
+        let i1 = one / d1;
         let c21 = o.z - l20 * o.x;
         let (c31, c41, c51) = (r0.y - l30 * o.x, r1.y - l40 * o.x, r2.y - l50 * o.x);
         let (l21, l31, l41, l51) = (c21 * i1, c31 * i1, c41 * i1, c51 * i1);
 
         let d2 = l.z - l20 * o.y - l21 * c21;
-        let i2 = 1.0 / d2;
+        let i2 = one / d2;
         let c32 = r0.z - l30 * o.y - l31 * c21;
         let c42 = r1.z - l40 * o.y - l41 * c21;
         let c52 = r2.z - l50 * o.y - l51 * c21;
         let (l32, l42, l52) = (c32 * i2, c42 * i2, c52 * i2);
 
         let d3 = a.x - l30 * r0.x - l31 * c31 - l32 * c32;
-        let i3 = 1.0 / d3;
+        let i3 = one / d3;
         let c43 = p.x - l40 * r0.x - l41 * c31 - l42 * c32;
         let c53 = p.y - l50 * r0.x - l51 * c31 - l52 * c32;
         let (l43, l53) = (c43 * i3, c53 * i3);
 
         let d4 = a.y - l40 * r1.x - l41 * c41 - l42 * c42 - l43 * c43;
-        let i4 = 1.0 / d4;
+        let i4 = one / d4;
         let c54 = p.z - l50 * r1.x - l51 * c41 - l52 * c42 - l53 * c43;
         let l54 = c54 * i4;
 
         let d5 = a.z - l50 * r2.x - l51 * c51 - l52 * c52 - l53 * c53 - l54 * c54;
-        let i5 = 1.0 / d5;
+        let i5 = one / d5;
 
         let (f, g) = (self.force, self.torque);
         let y0 = f.x;
@@ -282,54 +329,55 @@ impl System {
         let x2 = y2 * i2 - l32 * x3 - l42 * x4 - l52 * x5;
         let x1 = y1 * i1 - l21 * x2 - l31 * x3 - l41 * x4 - l51 * x5;
         let x0 = y0 * i0 - l10 * x1 - l20 * x2 - l30 * x3 - l40 * x4 - l50 * x5;
-        Twist { linear: Vec3::new(x0, x1, x2), angular: Vec3::new(x3, x4, x5) }
+        Twists { linear: Vector::new(x0, x1, x2), angular: Vector::new(x3, x4, x5) }
     }
 
     /// The same by the Schur complement of the linear block. Where the VBD text adds a little to the angular diagonal
     /// nothing is added here: inertia over dt squared is more than that for any body worth simulating.
     #[inline(always)]
-    pub fn schur(&self) -> Twist {
+    pub fn schur(&self) -> Twists<F> {
         let linear = Factors::new(self.ll, self.ll_off);
         let (r0, r1, r2) = (self.al[0], self.al[1], self.al[2]);
         let (x0, x1, x2) = (linear.solve(r0), linear.solve(r1), linear.solve(r2));
         let free = linear.solve(self.force);
         let complement = Factors::new(
-            self.aa - Vec3::new(r0.dot(x0), r1.dot(x1), r2.dot(x2)),
-            self.aa_off - Vec3::new(r1.dot(x0), r2.dot(x0), r2.dot(x1)),
+            self.aa - Vector::new(r0.dot(x0), r1.dot(x1), r2.dot(x2)),
+            self.aa_off - Vector::new(r1.dot(x0), r2.dot(x0), r2.dot(x1)),
         );
-        let angular = complement.solve(self.torque - Vec3::new(r0.dot(free), r1.dot(free), r2.dot(free)));
-        Twist { linear: free - x0 * angular.x - x1 * angular.y - x2 * angular.z, angular }
+        let angular = complement.solve(self.torque - Vector::new(r0.dot(free), r1.dot(free), r2.dot(free)));
+        Twists { linear: free - x0 * angular.x - x1 * angular.y - x2 * angular.z, angular }
     }
 }
 
 /// A symmetric matrix of three rows as L D L^T.
 #[derive(Clone, Copy)]
-struct Factors {
+struct Factors<F> {
     /// Below the diagonal of L: yx, zx, zy.
-    lower: Vec3,
+    lower: Vector<F>,
     /// Of D.
-    inverse: Vec3,
+    inverse: Vector<F>,
 }
 
-impl Factors {
+impl<F: Real> Factors<F> {
     /// Of the matrix with this diagonal, and xy, xz, yz off it.
     #[inline(always)]
-    fn new(diagonal: Vec3, off: Vec3) -> Self {
-        let ix = 1.0 / diagonal.x;
+    fn new(diagonal: Vector<F>, off: Vector<F>) -> Self {
+        let one = F::splat(1.0);
+        let ix = one / diagonal.x;
         let (yx, zx) = (off.x * ix, off.y * ix);
-        let iy = 1.0 / (diagonal.y - yx * off.x);
+        let iy = one / (diagonal.y - yx * off.x);
         let rest = off.z - zx * off.x;
         let zy = rest * iy;
-        let iz = 1.0 / (diagonal.z - zx * off.y - zy * rest);
-        Self { lower: Vec3::new(yx, zx, zy), inverse: Vec3::new(ix, iy, iz) }
+        let iz = one / (diagonal.z - zx * off.y - zy * rest);
+        Self { lower: Vector::new(yx, zx, zy), inverse: Vector::new(ix, iy, iz) }
     }
 
     /// What the matrix maps to `v`.
     #[inline(always)]
-    fn solve(&self, v: Vec3) -> Vec3 {
+    fn solve(&self, v: Vector<F>) -> Vector<F> {
         let y = v.y - self.lower.x * v.x;
         let z = (v.z - self.lower.y * v.x - self.lower.z * y) * self.inverse.z;
         let y = y * self.inverse.y - self.lower.z * z;
-        Vec3::new(v.x * self.inverse.x - self.lower.x * y - self.lower.y * z, y, z)
+        Vector::new(v.x * self.inverse.x - self.lower.x * y - self.lower.y * z, y, z)
     }
 }

@@ -159,6 +159,8 @@ macro_rules! stage {
             run: choose,
         };
 
+        // Only wide stages ask what it is.
+        #[allow(clippy::extra_unused_type_parameters)]
         #[inline(always)]
         unsafe fn native<W: $crate::gpu::Real>(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
             let push: Push = bytemuck::pod_read_unaligned(call.push);

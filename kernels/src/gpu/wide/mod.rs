@@ -9,7 +9,7 @@ mod pair;
 #[cfg_attr(target_arch = "x86_64", path = "quad_x86.rs")]
 mod quad;
 
-use super::{Load, Store, glam::Vec3, sqrt};
+use super::{Group, Load, Store, glam::Vec3, sqrt};
 use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
 
 /// A float, or several side by side: those of [`Real::POINTS`] points of [`Real::PARTS`] manifolds. There are no branches
@@ -57,8 +57,28 @@ pub trait Real:
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// Whether the mask is true anywhere: to pass over what hardly ever matters.
     fn any(mask: Self::Mask) -> bool;
-    /// The sum of all.
-    fn total(self) -> f32;
+    /// Something of every body, when the floats are of bodies instead of points: one a lane of the register.
+    type Lanes<T: Copy>: Copy;
+    /// Bodies.
+    const LANES: u32;
+    /// The same for every body.
+    fn lanes<T: Copy>(value: T) -> Self::Lanes<T>;
+    /// Sets that of one body.
+    fn put_lane<T: Copy>(all: &mut Self::Lanes<T>, lane: u32, value: T);
+    /// That of one body.
+    fn lane<T: Copy>(all: &Self::Lanes<T>, lane: u32) -> T;
+    /// A value of every body.
+    fn gather<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> f32) -> Self;
+    /// Values by body.
+    fn scatter(self) -> Self::Lanes<f32>;
+    /// For every body the sum over what its points have.
+    fn totals<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> Self) -> Self;
+    /// What the lane of the subgroup at `slot` has; on the CPU there is no other.
+    fn from_slot(self, group: &Group, slot: u32) -> Self;
+    /// `f` of each: slow.
+    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self;
+    /// `f` of each with that of `other`: slow.
+    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self;
 
     /// Without sign.
     #[inline(always)]
@@ -166,9 +186,52 @@ impl Real for f32 {
         mask
     }
 
+    type Lanes<T: Copy> = T;
+    const LANES: u32 = 1;
+
     #[inline(always)]
-    fn total(self) -> f32 {
+    fn lanes<T: Copy>(value: T) -> T {
+        value
+    }
+
+    #[inline(always)]
+    fn put_lane<T: Copy>(all: &mut T, _lane: u32, value: T) {
+        *all = value;
+    }
+
+    #[inline(always)]
+    fn lane<T: Copy>(all: &T, _lane: u32) -> T {
+        *all
+    }
+
+    #[inline(always)]
+    fn gather<T: Copy>(all: &T, value: impl Fn(&T) -> f32) -> Self {
+        value(all)
+    }
+
+    #[inline(always)]
+    fn scatter(self) -> f32 {
         self
+    }
+
+    #[inline(always)]
+    fn totals<T: Copy>(all: &T, value: impl Fn(&T) -> Self) -> Self {
+        value(all)
+    }
+
+    #[inline(always)]
+    fn from_slot(self, group: &Group, slot: u32) -> Self {
+        group.float_from_slot(self, slot)
+    }
+
+    #[inline(always)]
+    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self {
+        f(self)
+    }
+
+    #[inline(always)]
+    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        f(self, other)
     }
 }
 
@@ -259,10 +322,35 @@ impl<F: Real> Vector<F> {
         Self { x: F::select(mask, a.x, b.x), y: F::select(mask, a.y, b.y), z: F::select(mask, a.z, b.z) }
     }
 
-    /// The sum of all.
+    /// A vector of every body.
     #[inline(always)]
-    pub fn total(self) -> Vec3 {
-        Vec3::new(self.x.total(), self.y.total(), self.z.total())
+    pub fn gather<T: Copy>(all: &F::Lanes<T>, value: impl Fn(&T) -> Vec3) -> Self {
+        Self { x: F::gather(all, |t| value(t).x), y: F::gather(all, |t| value(t).y), z: F::gather(all, |t| value(t).z) }
+    }
+
+    /// For every body the sum over what its points have.
+    #[inline(always)]
+    pub fn totals<T: Copy>(all: &F::Lanes<T>, value: impl Fn(&T) -> Self) -> Self {
+        Self { x: F::totals(all, |t| value(t).x), y: F::totals(all, |t| value(t).y), z: F::totals(all, |t| value(t).z) }
+    }
+
+    /// See [`Real::from_slot`].
+    #[inline(always)]
+    pub fn from_slot(self, group: &Group, slot: u32) -> Self {
+        let from = |f: F| f.from_slot(group, slot);
+        Self { x: from(self.x), y: from(self.y), z: from(self.z) }
+    }
+
+    /// Vectors by body.
+    #[inline(always)]
+    pub fn scatter(self) -> (F::Lanes<f32>, F::Lanes<f32>, F::Lanes<f32>) {
+        (self.x.scatter(), self.y.scatter(), self.z.scatter())
+    }
+
+    /// That of one body.
+    #[inline(always)]
+    pub fn lane(all: &(F::Lanes<f32>, F::Lanes<f32>, F::Lanes<f32>), i: u32) -> Vec3 {
+        Vec3::new(F::lane(&all.0, i), F::lane(&all.1, i), F::lane(&all.2, i))
     }
 }
 
@@ -279,6 +367,14 @@ impl<F: Real> Sub for Vector<F> {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         Self { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+    }
+}
+
+impl<F: Real> Neg for Vector<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self { x: -self.x, y: -self.y, z: -self.z }
     }
 }
 

@@ -175,8 +175,69 @@ impl Real for Oct {
         unsafe { _mm256_movemask_ps(mask.0) != 0 }
     }
 
+    type Lanes<T: Copy> = [T; 8];
+    const LANES: u32 = 8;
+
     #[inline(always)]
-    fn total(self) -> f32 {
-        (self.low() + self.high()).total()
+    fn lanes<T: Copy>(value: T) -> [T; 8] {
+        [value; 8]
+    }
+
+    #[inline(always)]
+    fn put_lane<T: Copy>(all: &mut [T; 8], lane: u32, value: T) {
+        all[(lane & 7) as usize] = value;
+    }
+
+    #[inline(always)]
+    fn lane<T: Copy>(all: &[T; 8], lane: u32) -> T {
+        all[(lane & 7) as usize]
+    }
+
+    #[inline(always)]
+    fn gather<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> f32) -> Self {
+        let bits = |i: usize| value(&all[i]).to_bits();
+        let low = Quad::from_bits([bits(0), bits(1), bits(2), bits(3)]);
+        Self::halves(low, Quad::from_bits([bits(4), bits(5), bits(6), bits(7)]))
+    }
+
+    #[inline(always)]
+    fn scatter(self) -> [f32; 8] {
+        let (low, high) = (self.low(), self.high());
+        let mut all = [0.0; 8];
+        for (one, bits) in all.iter_mut().zip(low.to_bits().into_iter().chain(high.to_bits())) {
+            *one = f32::from_bits(bits);
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn totals<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> Self) -> Self {
+        let v = |i: usize| value(&all[i]).0;
+        // Pairs, then pairs of pairs, then both manifolds.
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe {
+            let (ab, cd) = (_mm256_hadd_ps(v(0), v(1)), _mm256_hadd_ps(v(2), v(3)));
+            let (ef, gh) = (_mm256_hadd_ps(v(4), v(5)), _mm256_hadd_ps(v(6), v(7)));
+            let (abcd, efgh) = (_mm256_hadd_ps(ab, cd), _mm256_hadd_ps(ef, gh));
+            let first = _mm256_permute2f128_ps::<0x20>(abcd, efgh);
+            _mm256_add_ps(first, _mm256_permute2f128_ps::<0x31>(abcd, efgh))
+        })
+    }
+
+    #[inline(always)]
+    fn from_slot(self, _group: &Group, _slot: u32) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self {
+        Self::gather(&self.scatter(), |v| f(*v))
+    }
+
+    #[inline(always)]
+    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        let (a, b) = (self.scatter(), other.scatter());
+        let both: [(f32, f32); 8] = core::array::from_fn(|i| (a[i], b[i]));
+        Self::gather(&both, |(a, b)| f(*a, *b))
     }
 }

@@ -134,8 +134,65 @@ impl Real for Pair {
         mask.0.any() || mask.1.any()
     }
 
+    type Lanes<T: Copy> = [T; 8];
+    const LANES: u32 = 8;
+
     #[inline(always)]
-    fn total(self) -> f32 {
-        (self.0 + self.1).total()
+    fn lanes<T: Copy>(value: T) -> [T; 8] {
+        [value; 8]
+    }
+
+    #[inline(always)]
+    fn put_lane<T: Copy>(all: &mut [T; 8], lane: u32, value: T) {
+        all[(lane & 7) as usize] = value;
+    }
+
+    #[inline(always)]
+    fn lane<T: Copy>(all: &[T; 8], lane: u32) -> T {
+        all[(lane & 7) as usize]
+    }
+
+    #[inline(always)]
+    fn gather<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> f32) -> Self {
+        let bits = |i: usize| value(&all[i]).to_bits();
+        let low = Quad::from_bits([bits(0), bits(1), bits(2), bits(3)]);
+        Self(low, Quad::from_bits([bits(4), bits(5), bits(6), bits(7)]))
+    }
+
+    #[inline(always)]
+    fn scatter(self) -> [f32; 8] {
+        let (low, high) = (self.0, self.1);
+        let mut all = [0.0; 8];
+        for (one, bits) in all.iter_mut().zip(low.to_bits().into_iter().chain(high.to_bits())) {
+            *one = f32::from_bits(bits);
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn totals<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> Self) -> Self {
+        let sums = |first: usize| {
+            let v = |i: usize| value(&all[first + i]);
+            let (a, b, c, d) = (v(0), v(1), v(2), v(3));
+            Quad::totals(a.0, b.0, c.0, d.0) + Quad::totals(a.1, b.1, c.1, d.1)
+        };
+        Self(sums(0), sums(4))
+    }
+
+    #[inline(always)]
+    fn from_slot(self, _group: &Group, _slot: u32) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self {
+        Self::gather(&self.scatter(), |v| f(*v))
+    }
+
+    #[inline(always)]
+    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        let (a, b) = (self.scatter(), other.scatter());
+        let both: [(f32, f32); 8] = core::array::from_fn(|i| (a[i], b[i]));
+        Self::gather(&both, |(a, b)| f(*a, *b))
     }
 }

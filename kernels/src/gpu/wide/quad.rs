@@ -101,8 +101,9 @@ impl Quad {
         Self(std::array::from_fn(|i| if mask.0[i] { a.0[i] } else { b.0[i] }))
     }
 
+    /// The sum of each.
     #[inline(always)]
-    pub fn total(self) -> f32 {
-        (self.0[0] + self.0[1]) + (self.0[2] + self.0[3])
+    pub fn totals(a: Self, b: Self, c: Self, d: Self) -> Self {
+        Self([a, b, c, d].map(|q| (q.0[0] + q.0[1]) + (q.0[2] + q.0[3])))
     }
 }

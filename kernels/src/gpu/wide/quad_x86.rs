@@ -121,13 +121,16 @@ impl Quad {
         Self(unsafe { _mm_or_ps(_mm_and_ps(mask.0, a.0), _mm_andnot_ps(mask.0, b.0)) })
     }
 
+    /// The sum of each.
     #[inline(always)]
-    pub fn total(self) -> f32 {
+    pub fn totals(a: Self, b: Self, c: Self, d: Self) -> Self {
         // Pairs, then pairs of pairs, as lanes add.
         // SAFETY: SSE is part of x86-64.
-        unsafe {
-            let pairs = _mm_add_ps(self.0, _mm_shuffle_ps::<0b10_11_00_01>(self.0, self.0));
-            _mm_cvtss_f32(_mm_add_ss(pairs, _mm_movehl_ps(pairs, pairs)))
-        }
+        Self(unsafe {
+            let (ab, cd) = (_mm_unpacklo_ps(a.0, b.0), _mm_unpacklo_ps(c.0, d.0));
+            let (ab_high, cd_high) = (_mm_unpackhi_ps(a.0, b.0), _mm_unpackhi_ps(c.0, d.0));
+            let low = _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab));
+            _mm_add_ps(low, _mm_add_ps(_mm_movelh_ps(ab_high, cd_high), _mm_movehl_ps(cd_high, ab_high)))
+        })
     }
 }
