@@ -85,14 +85,14 @@ fn random_recording(random: &mut Random) -> Recording {
     let mut recording = Recording::new("random");
     let words: Vec<Buffer<u32>> = (0..5).map(|i| recording.buffer(format!("words{i}"), 64).unwrap()).collect();
     let args: Buffer<DispatchArgs> = recording.dispatch_args("args", 4).unwrap();
-    let push = scan_sums::Push { extent: Extent::host(1), total: 0 };
+    let push = scan_sums::Push { extent: Extent::host(1), total: 0, tile: 1 };
     for _ in 0..1 + random.below(12) {
         let mut pick = || words[random.below(5) as usize];
         let (a, b, c) = (pick(), pick(), pick());
         // Commands that bind a buffer twice and write it are refused; leaving them out keeps the others random.
         let _ = match random.below(6) {
             0 => recording.dispatch(1, scan_sums::Bind { values: a, counters: b, sums: c }.with(push)),
-            1 => recording.dispatch(1, scan_spine::Bind { sums: a, counters: b }.with(push)),
+            1 => recording.dispatch(1, scan_spine::Bind { sums: a, counters: b, prefixes: c }.with(push)),
             2 => {
                 let from = u64::from(random.below(8)) * 8;
                 recording.fill(a, from..from + 8, 7)
@@ -143,8 +143,8 @@ fn independent_passes_may_overlap() {
     let boxes = recording.buffer("boxes", 10).unwrap();
     let order = recording.buffer("order", 10).unwrap();
     for i in 0..4 {
-        let leaf_volumes = recording.buffer(format!("volumes{i}"), 10).unwrap();
-        let bind = leaves::Bind { boxes, counters, order, leaf_volumes };
+        let volumes = recording.buffer(format!("volumes{i}"), 20).unwrap();
+        let bind = leaves::Bind { boxes, counters, order, volumes };
         recording.dispatch_each(10, bind.with(leaves::Push { extent: Extent::host(10) })).unwrap();
     }
     // Four passes that read the same and write apart: the only barrier is the one before a repeated run.
@@ -172,25 +172,25 @@ fn parts_of_a_buffer_do_not_conflict() {
 fn a_recording_can_be_read() {
     let mut recording = Recording::new("scan");
     let counters = recording.buffer("counters", 1).unwrap();
-    let values = recording.buffer("values", 5000).unwrap();
-    let prefixes = recording.buffer("prefixes", 5000).unwrap();
-    let scratch = drystone::plan::scan::Scratch::new(&mut recording, "scan", 5000).unwrap();
-    let extent = Extent::host(5000);
+    let values = recording.buffer("values", 9000).unwrap();
+    let prefixes = recording.buffer("prefixes", 9000).unwrap();
+    let scratch = drystone::plan::scan::Scratch::new(&mut recording, "scan", 9000).unwrap();
+    let extent = Extent::host(9000);
     let scan = drystone::plan::scan::Scan { values, prefixes, extent, counters, total: 0 };
     scan.record(&mut recording, scratch).unwrap();
     let text = recording.to_string();
     let expected = "\
-recording scan: 4 buffers, 40.0 kB
+recording scan: 5 buffers, 72.1 kB
   counters                      1 x   4 B = 16 B
-  values                     5000 x   4 B = 20.0 kB
-  prefixes                   5000 x   4 B = 20.0 kB
-  scan.sums                     5 x   4 B = 20 B
-       ---- wait shader -> shader  (scan.sums)
-     0 scan_sums x5  read values  read counters  write scan.sums  Push { extent: Extent { limit: 5000, slot: 4294967295 }, total: 0 }
+  values                     9000 x   4 B = 36.0 kB
+  prefixes                   9000 x   4 B = 36.0 kB
+  scan.sums                     9 x   4 B = 36 B
+  scan.before                   9 x   4 B = 36 B
+     0 scan_sums x9  read values  read counters  write scan.sums  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
        ---- barrier shader -> shader  (counters, scan.sums)
-     1 scan_spine x1  update scan.sums  update counters  Push { extent: Extent { limit: 5000, slot: 4294967295 }, total: 0 }
-       ---- barrier shader -> shader  (counters, scan.sums)
-     2 scan_apply x5  read values  read counters  read scan.sums  write prefixes  Push { extent: Extent { limit: 5000, slot: 4294967295 }, total: 0 }
+     1 scan_spine x1  read scan.sums  update counters  write scan.before  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
+       ---- barrier shader -> shader  (counters, scan.before)
+     2 scan_apply x9  read values  read counters  read scan.before  write prefixes  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
 ";
     assert_eq!(text, expected, "\n{text}");
 }

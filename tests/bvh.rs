@@ -5,7 +5,7 @@ mod common;
 use common::{Backend, Random, on_every_backend};
 use drystone::backend::RunnerExt;
 use drystone::glam::Vec3;
-use drystone::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair, Volume};
+use drystone::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair, Volume, volume_of};
 use drystone::plan::bvh::{Bvh, Found, Search, Tree};
 use drystone::plan::{Buffer, Recording};
 
@@ -91,7 +91,7 @@ fn brute_force(boxes: &[Aabb]) -> Vec<(u32, u32)> {
 struct Outcome {
     nodes: Vec<Node>,
     order: Vec<u32>,
-    node_volumes: Vec<u32>,
+    volumes: Vec<u32>,
     pairs: Vec<Pair>,
     needed: u32,
 }
@@ -112,7 +112,7 @@ fn run(backend: &Backend, plan: &Plan, boxes: &[Aabb]) -> Outcome {
     Outcome {
         nodes: runner.read_first(plan.tree.nodes, inner).unwrap(),
         order: runner.read_first(plan.tree.order, boxes.len() as u64).unwrap(),
-        node_volumes: bytemuck::cast_slice(&runner.read_first(plan.tree.node_volumes, inner).unwrap()).to_vec(),
+        volumes: bytemuck::cast_slice(&runner.read_first(plan.tree.volumes, 2 * inner).unwrap()).to_vec(),
         pairs: runner.read_first(plan.found.pairs, there).unwrap(),
         needed,
     }
@@ -127,7 +127,7 @@ fn sorted(pairs: &[Pair]) -> Vec<(u32, u32)> {
 /// Every leaf is reached once, ranges nest, and every node's box is the union of its leaves'.
 fn check_tree(outcome: &Outcome, boxes: &[Aabb]) {
     let leaves = boxes.len() as u32;
-    let node_volumes: &[Volume] = bytemuck::cast_slice(&outcome.node_volumes);
+    let volumes: &[Volume] = bytemuck::cast_slice(&outcome.volumes);
     let mut permutation = outcome.order.clone();
     permutation.sort_unstable();
     assert!(permutation.into_iter().eq(0..leaves), "the order is a permutation");
@@ -152,7 +152,7 @@ fn check_tree(outcome: &Outcome, boxes: &[Aabb]) {
         if node.last - node.first < 2000 {
             let expected = (node.first..=node.last)
                 .fold(Aabb::EMPTY, |all, leaf| all.union(&boxes[outcome.order[leaf as usize] as usize]));
-            assert_eq!(node_volumes[i].bounds, expected, "box of node {i}");
+            assert_eq!(volumes[volume_of(i as u32) as usize].bounds, expected, "box of node {i}");
         }
     }
     assert_eq!((outcome.nodes[0].first, outcome.nodes[0].last), (0, leaves - 1), "the root covers everything");

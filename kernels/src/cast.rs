@@ -10,15 +10,14 @@ use crate::{layout, stage};
 stage! {
     "cast" each 64 {
         read 0 nodes: Node,
-        read 1 node_volumes: Volume,
-        read 2 leaf_volumes: Volume,
-        read 3 order: u32,
-        read 4 colliders: Collider,
-        read 5 poses: Pose,
-        read 6 rays: Ray,
-        write 7 hits: Hit,
-        read 8 hulls: Hull,
-        read 9 hull_faces: HullFace,
+        read 1 volumes: Volume,
+        read 2 order: u32,
+        read 3 colliders: Collider,
+        read 4 poses: Pose,
+        read 5 rays: Ray,
+        write 6 hits: Hit,
+        read 7 hulls: Hull,
+        read 8 hull_faces: HullFace,
     }
 }
 
@@ -39,8 +38,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let targets = Targets {
         nodes: b.nodes,
-        node_volumes: b.node_volumes,
-        leaf_volumes: b.leaf_volumes,
+        volumes: b.volumes,
         order: b.order,
         colliders: b.colliders,
         poses: b.poses,

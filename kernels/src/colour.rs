@@ -2,7 +2,8 @@
 //!
 //! Bodies keep the colour of the last step. One that has none, or shares it with a neighbour of higher priority, takes the
 //! lowest colour that no neighbour has. Priorities are hashed from the index: in the order of the index itself a
-//! change would have to travel along a whole chain, round by round. Rounds read one array and write the other.
+//! change would have to travel along a whole chain, round by round. Rounds read one array and write the other; once one
+//! has changed nothing, the two are alike and those behind it have nothing to do.
 
 use crate::gpu::{Load, Store};
 use crate::joints::Joint;
@@ -18,6 +19,7 @@ stage! {
         write 4 coloured: u32,
         read 5 joints: Joint,
         read 6 joint_links: u32,
+        update 7 changes: u32,
     }
 }
 
@@ -30,6 +32,8 @@ layout! {
         pub colours: u32,
         /// Not 0: there are joints.
         pub joints: u32,
+        /// The round, from 0 on: where `changes` tells whether it changed anything.
+        pub round: u32,
     }
 }
 
@@ -95,7 +99,7 @@ impl Neighbours {
 /// Colours one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.count {
+    if item >= push.count || (push.round > 0 && b.changes.at(push.round - 1) == 0) {
         return;
     }
     let mine = b.colours.at(item);
@@ -121,4 +125,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
     }
     b.coloured.put(item, next);
+    if next != mine {
+        b.changes.or(push.round, 1);
+    }
 }

@@ -18,6 +18,7 @@ stage! {
         write 6 order: u32,
         read 7 joints: Joint,
         read 8 joint_links: u32,
+        write 9 changes: u32,
     }
 }
 
@@ -30,6 +31,8 @@ layout! {
         pub colours: u32,
         /// Not 0: there are joints.
         pub joints: u32,
+        /// Rounds of colouring.
+        pub rounds: u32,
     }
 }
 
@@ -39,6 +42,10 @@ pub const UNSOLVED: u32 = 255;
 /// Settles one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    // For the next step. There are fewer than a workgroup takes.
+    if item < push.rounds {
+        b.changes.put(item, 0);
+    }
     if item >= push.count {
         return;
     }

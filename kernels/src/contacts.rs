@@ -6,7 +6,7 @@
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
 use crate::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3, sqrt};
+use crate::gpu::{Load, Local, Store, fmax, fmin, glam::Vec3, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::rigid::{
@@ -65,20 +65,42 @@ fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u3
     found
 }
 
-/// Which point of the cached manifold belongs to a new one; `taken` marks those that are given away.
+/// Features of a cached manifold's points.
 #[inline(always)]
-fn find_point(b: &Bindings<'_>, cached: u32, feature: u32, anchor: Vec3, near: f32, taken: u32) -> u32 {
+fn cached_features(b: &Bindings<'_>, cached: u32) -> Local<u32, 4> {
+    let mut features = Local::splat(NO_FEATURE);
+    let mut k = 0;
+    while k < POINTS && cached != NONE {
+        features.put(k, b.cached_points.at(cached * POINTS + k).feature);
+        k += 1;
+    }
+    features
+}
+
+/// Which of a cached manifold's points has this feature, or [`NONE`]; `taken` marks those that are given away.
+#[inline(always)]
+fn named_so(features: &Local<u32, 4>, feature: u32, taken: u32) -> u32 {
+    let mut found = NONE;
+    let mut k = 0;
+    while k < POINTS {
+        if taken & (1 << k) == 0 && features.at(k) & !STICKS == feature {
+            found = k;
+        }
+        k += 1;
+    }
+    found
+}
+
+/// Which of them is nearest to `anchor`, and nearer than `near`.
+#[inline(always)]
+fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3, near: f32, taken: u32) -> u32 {
     let mut found = NONE;
     let mut nearest = near * near;
     let mut k = 0;
     while k < POINTS {
-        let old = b.cached_points.at(cached * POINTS + k);
-        if taken & (1 << k) == 0 && old.feature != NO_FEATURE {
-            let distance = (old.anchor_a - anchor).length_squared();
-            if old.feature & !STICKS == feature {
-                found = k;
-                nearest = -1.0;
-            } else if distance < nearest {
+        if taken & (1 << k) == 0 && features.at(k) != NO_FEATURE {
+            let distance = (b.cached_points.at(cached * POINTS + k).anchor_a - anchor).length_squared();
+            if distance < nearest {
                 found = k;
                 nearest = distance;
             }
@@ -157,6 +179,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
     let cached = find_cached(b, index_a, a.body, index_c, c.body);
+    let features = cached_features(b, cached);
     let lowest = params.k_start * unit;
     let mut taken = 0;
     let mut k = 0;
@@ -175,8 +198,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
         let deep = gap_normal < -0.4 * length;
         if cached != NONE && !deep {
-            let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
-            let old = find_point(b, cached, feature, anchor, 0.2 * length, taken);
+            let mut old = named_so(&features, feature, taken);
+            if old == NONE {
+                let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
+                old = nearest(b, cached, &features, anchor, 0.2 * length, taken);
+            }
             if old != NONE {
                 taken |= 1 << old;
                 let old = b.cached_points.at(cached * POINTS + old);

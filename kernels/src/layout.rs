@@ -62,6 +62,13 @@ layout! {
 /// Set in a reference to a leaf of the hierarchy; the other bits are the leaf's place in Morton order.
 pub const LEAF: u32 = 1 << 31;
 
+/// Where the list of volumes holds the one that a reference to a node or leaf is about: nodes at even places, leaves at odd
+/// ones. A walk goes from either to either, and so makes one load of it without asking which.
+#[inline(always)]
+pub fn volume_of(reference: u32) -> u32 {
+    reference.rotate_left(1)
+}
+
 /// Where a walk through the hierarchy ends.
 pub const END: u32 = u32::MAX;
 

@@ -1,7 +1,7 @@
 //! Brings the boxes into Morton order: neighbours in space become neighbours in memory.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Aabb, Extent, Volume, size_class};
+use crate::layout::{Aabb, Extent, LEAF, Volume, size_class, volume_of};
 use crate::{layout, stage};
 
 stage! {
@@ -9,7 +9,7 @@ stage! {
         read 0 boxes: Aabb,
         read 1 counters: u32,
         read 2 order: u32,
-        write 3 leaf_volumes: Volume,
+        write 3 volumes: Volume,
     }
 }
 
@@ -26,6 +26,6 @@ layout! {
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.extent.count(&b.counters) {
         let bounds = b.boxes.at(b.order.at(item));
-        b.leaf_volumes.put(item, Volume { bounds, class: size_class(&bounds) });
+        b.volumes.put(volume_of(item | LEAF), Volume { bounds, class: size_class(&bounds) });
     }
 }

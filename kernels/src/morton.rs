@@ -1,9 +1,10 @@
 //! The Morton code of every box's centre, 10 bits an axis, and the identity permutation that is sorted along with it.
 //!
 //! Centres outside the scene's bounds saturate to its border and those that are not numbers go to cell 0: every
-//! box gets a key, whatever state its body is in.
+//! box gets a key, whatever state its body is in. Boxes without end come before all others, in a subtree of their own:
+//! every walk looks for them, and should not have to go down to a corner of the scene.
 
-use crate::gpu::{Load, Store, glam::Vec3};
+use crate::gpu::{Load, Store, abs, glam::Vec3};
 use crate::layout::{Aabb, Extent};
 use crate::{layout, stage};
 
@@ -26,7 +27,7 @@ layout! {
 }
 
 /// Bits of a key that can be set.
-pub const KEY_BITS: u32 = 30;
+pub const KEY_BITS: u32 = 31;
 
 /// Moves the low 10 bits apart, two zeros between neighbours.
 #[inline(always)]
@@ -67,6 +68,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.extent.count(&b.counters) {
         return;
     }
-    b.keys.put(item, code(b.boxes.at(item).centre(), &b.scene.at(0)));
+    let centre = b.boxes.at(item).centre();
+    // False for what is not a number, too.
+    let finite = (abs(centre.x) <= f32::MAX) & (abs(centre.y) <= f32::MAX) & (abs(centre.z) <= f32::MAX);
+    b.keys.put(item, (finite as u32) << 30 | code(centre, &b.scene.at(0)));
     b.order.put(item, item);
 }

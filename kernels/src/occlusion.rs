@@ -11,17 +11,16 @@ use crate::{layout, stage};
 stage! {
     "occlusion" each 64 {
         read 0 nodes: Node,
-        read 1 node_volumes: Volume,
-        read 2 leaf_volumes: Volume,
-        read 3 order: u32,
-        read 4 colliders: Collider,
-        read 5 poses: Pose,
-        read 6 views: View,
-        read 7 rays: Ray,
-        read 8 hits: Hit,
-        write 9 openness: f32,
-        read 10 hulls: Hull,
-        read 11 hull_faces: HullFace,
+        read 1 volumes: Volume,
+        read 2 order: u32,
+        read 3 colliders: Collider,
+        read 4 poses: Pose,
+        read 5 views: View,
+        read 6 rays: Ray,
+        read 7 hits: Hit,
+        write 8 openness: f32,
+        read 9 hulls: Hull,
+        read 10 hull_faces: HullFace,
     }
 }
 
@@ -49,8 +48,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let origin = lifted(ray.origin + ray.direction * hit.distance, hit.normal, hit.distance);
     let targets = Targets {
         nodes: b.nodes,
-        node_volumes: b.node_volumes,
-        leaf_volumes: b.leaf_volumes,
+        volumes: b.volumes,
         order: b.order,
         colliders: b.colliders,
         poses: b.poses,

@@ -3,19 +3,21 @@
 
 use crate::gpu::{Load, Store};
 use crate::layout::{END, Extent, LEAF, Node, Pair, Volume};
+use crate::pairs_count::KEPT;
 use crate::walk::Tree;
 use crate::{layout, stage};
 
 stage! {
     "pairs_fill" each 64 {
         read 0 nodes: Node,
-        read 1 node_volumes: Volume,
-        read 2 leaf_volumes: Volume,
-        read 3 ropes: u32,
-        read 4 counters: u32,
-        read 5 order: u32,
-        read 6 places: u32,
-        write 7 pairs: Pair,
+        read 1 volumes: Volume,
+        read 2 ropes: u32,
+        read 3 counters: u32,
+        read 4 order: u32,
+        read 5 places: u32,
+        write 6 pairs: Pair,
+        read 7 counts: u32,
+        read 8 partners: u32,
     }
 }
 
@@ -29,6 +31,11 @@ layout! {
     }
 }
 
+#[inline(always)]
+fn pair(one: u32, two: u32) -> Pair {
+    if one < two { Pair { a: one, b: two } } else { Pair { a: two, b: one } }
+}
+
 /// Writes the pairs of one leaf.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -36,21 +43,28 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= leaves {
         return;
     }
-    let tree = Tree { nodes: b.nodes, node_volumes: b.node_volumes, leaf_volumes: b.leaf_volumes, ropes: b.ropes };
-    let seeker = tree.seeker(item);
     let this = b.order.at(item);
-    let mut at = tree.start(&seeker, leaves);
     let mut place = b.places.at(item);
+    let count = b.counts.at(item);
+    let kept = if count > KEPT { 0 } else { count };
+    let mut k = 0;
+    while k < kept && place < push.capacity {
+        b.pairs.put(place, pair(this, b.order.at(b.partners.at(item * KEPT + k))));
+        place += 1;
+        k += 1;
+    }
+    if count <= KEPT {
+        return;
+    }
+    let tree = Tree { nodes: b.nodes, volumes: b.volumes, ropes: b.ropes };
+    let mut seeker = tree.seeker(item, leaves);
     let mut fuel = leaves * 2;
-    while at != END && place < push.capacity && fuel > 0 {
+    while seeker.at != END && place < push.capacity && fuel > 0 {
         fuel -= 1;
-        let visit = tree.visit(&seeker, at);
-        if visit.hit {
-            let other = b.order.at(at & !LEAF);
-            let pair = if this < other { Pair { a: this, b: other } } else { Pair { a: other, b: this } };
-            b.pairs.put(place, pair);
+        let other = seeker.at & !LEAF;
+        if tree.visit(&mut seeker) {
+            b.pairs.put(place, pair(this, b.order.at(other)));
             place += 1;
         }
-        at = visit.next;
     }
 }

@@ -55,12 +55,14 @@ fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, turn: V
     let momentum = inertia(&middle, principal, last) + turn;
     let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
     let mut next = last;
-    // A fixed point that contracts by about the angle itself; four rounds are enough for half a radian a step.
+    // A fixed point that contracts by about the angle itself; four rounds are enough for half a radian a step. What
+    // hardly turns is there to the last bit after one or two.
     let mut round = 0;
     while round < 4 {
         let middle = Rotation::exp(next * 0.5).then_after(rotation);
-        next = inertia(&middle, inverse, momentum);
-        round += 1;
+        let found = inertia(&middle, inverse, momentum);
+        round = if found == next { 4 } else { round + 1 };
+        next = found;
     }
     next
 }

@@ -5,12 +5,12 @@
 //! depend on who comes first. This way every pass is free of both.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Extent, Volume};
+use crate::layout::{Extent, LEAF, Volume, volume_of};
 use crate::{layout, stage};
 
 stage! {
     "pyramid" each 256 {
-        read 0 leaf_volumes: Volume,
+        read 0 volumes: Volume,
         read 1 counters: u32,
         update 2 levels: Volume,
     }
@@ -50,7 +50,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut volume = Volume::EMPTY;
     let mut i = from;
     while i < to {
-        let part = if push.level == 1 { b.leaf_volumes.at(i) } else { b.levels.at(push.below + i) };
+        let part = if push.level == 1 { b.volumes.at(volume_of(i | LEAF)) } else { b.levels.at(push.below + i) };
         volume = volume.union(&part);
         i += 1;
     }

@@ -4,17 +4,16 @@
 //! the same bits in whatever order they are taken.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Extent, Node, Volume};
+use crate::layout::{Extent, LEAF, Node, Volume, volume_of};
 use crate::pyramid::FAN;
 use crate::{layout, stage};
 
 stage! {
     "refit" each 256 {
-        read 0 leaf_volumes: Volume,
+        update 0 volumes: Volume,
         read 1 counters: u32,
         read 2 levels: Volume,
         read 3 nodes: Node,
-        write 4 node_volumes: Volume,
     }
 }
 
@@ -43,12 +42,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
     // The leaves up to the next full block on both sides, then the same a level up.
     while low < high && low % FAN != 0 {
-        volume = volume.union(&b.leaf_volumes.at(low));
+        volume = volume.union(&b.volumes.at(volume_of(low | LEAF)));
         low += 1;
     }
     while low < high && high % FAN != 0 {
         high -= 1;
-        volume = volume.union(&b.leaf_volumes.at(high));
+        volume = volume.union(&b.volumes.at(volume_of(high | LEAF)));
     }
     let mut start = 0;
     let mut room = push.extent.limit.div_ceil(FAN);
@@ -68,5 +67,5 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         room = room.div_ceil(FAN);
         level += 1;
     }
-    b.node_volumes.put(item, volume);
+    b.volumes.put(volume_of(item), volume);
 }

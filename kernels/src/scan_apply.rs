@@ -9,7 +9,7 @@ stage! {
     "scan_apply" group 256, shared u32 256 {
         read 0 values: u32,
         read 1 counters: u32,
-        read 2 sums: u32,
+        read 2 before: u32,
         write 3 prefixes: u32,
     }
 }
@@ -23,8 +23,8 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     }
     let (from, to) = share(group, count);
     // A lone lane starts at the tile's start: nothing stands before it.
-    let before = if group.lanes > 1 { group.exclusive(shared, sum(&b.values, from, to)).0 } else { 0 };
-    let mut prefix = saturating_sum(b.sums.at(group.index), before);
+    let within = if group.lanes > 1 { group.exclusive(shared, sum(&b.values, from, to)).0 } else { 0 };
+    let mut prefix = saturating_sum(b.before.at(group.index), within);
     let mut i = from;
     while i < to {
         b.prefixes.put(i, prefix);

@@ -1,21 +1,25 @@
-//! Second pass of the exclusive scan: one workgroup scans the tiles' sums in place and stores the grand total.
+//! Second pass of the exclusive scan: one workgroup scans the tiles' sums and stores the grand total. The only pass when
+//! there are few values: a dispatch by itself costs as much as scanning thousands.
 
 use crate::gpu::{Group, Load, Store, saturating_sum};
 pub use crate::scan_sums::Push;
-use crate::scan_sums::TILE;
 use crate::stage;
+
+/// Most values that it scans by itself.
+pub const FEW: u32 = 8192;
 
 stage! {
     "scan_spine" group 256, shared u32 256 {
-        update 0 sums: u32,
+        read 0 sums: u32,
         update 1 counters: u32,
+        write 2 prefixes: u32,
     }
 }
 
 /// Scans all sums.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let tiles = push.extent.count(&b.counters).div_ceil(TILE);
+    let tiles = push.extent.count(&b.counters).div_ceil(push.tile);
 
     let each = tiles.div_ceil(group.lanes);
     let from = min(group.lane * each, tiles);
@@ -30,9 +34,8 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     let (mut before, total) = group.exclusive(shared, sum);
     i = from;
     while i < to {
-        let tile = b.sums.at(i);
-        b.sums.put(i, before);
-        before = saturating_sum(before, tile);
+        b.prefixes.put(i, before);
+        before = saturating_sum(before, b.sums.at(i));
         i += 1;
     }
     if group.lane == 0 {

@@ -25,6 +25,8 @@ layout! {
         pub extent: Extent,
         /// Counter that receives the total.
         pub total: u32,
+        /// Values that a sum stands for: [`TILE`], or 1 when there are so few that `scan_spine` scans them by itself.
+        pub tile: u32,
     }
 }
 

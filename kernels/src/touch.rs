@@ -52,7 +52,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
             let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
             if a.shape == shape::BOX && c.shape == shape::BOX {
-                let best = best_axis(&sa, &sc);
+                let best = best_axis(&sa, &sc, near);
                 axis = best.code;
                 touch = (best.separation < near) as u32;
             } else if a.shape < shape::HULL && c.shape != shape::HULL && c.shape != shape::NONE {

@@ -4,21 +4,20 @@
 //! size class, and among equals the one that comes first in Morton order. A floor that touches a million bodies
 //! then searches for almost nothing and is found by each of them, instead of one lane walking through the whole scene.
 //!
-//! Who comes after a leaf in Morton order is exactly what the ropes reach from it, so a leaf starts at its own rope;
-//! only when the tree holds something of a larger class, which may lie before it, the walk starts at the root.
+//! Who comes after a leaf in Morton order is exactly what the ropes reach from it, so a leaf starts at its own rope.
+//! When the tree holds something of a larger class, which may lie before it, the walk starts at the root, looks
+//! only for that until it comes to the subtree that holds the leaf and nothing larger, and goes on at the rope from there.
 
 use crate::gpu::{Load, Read};
-use crate::layout::{LEAF, Node, Volume};
+use crate::layout::{LEAF, Node, Volume, volume_of};
 
 /// The hierarchy, as a walk reads it.
 #[derive(Clone, Copy)]
 pub struct Tree<'a> {
     /// Inner nodes.
     pub nodes: Read<'a, Node>,
-    /// Their volumes.
-    pub node_volumes: Read<'a, Volume>,
-    /// Volumes of the leaves in Morton order.
-    pub leaf_volumes: Read<'a, Volume>,
+    /// Volumes of nodes and of leaves in Morton order: see [`volume_of`].
+    pub volumes: Read<'a, Volume>,
     /// Where to go on after the subtree that ends with a leaf.
     pub ropes: Read<'a, u32>,
 }
@@ -30,45 +29,43 @@ pub struct Seeker {
     pub leaf: u32,
     /// Its volume.
     pub volume: Volume,
-}
-
-/// One step of a walk.
-#[derive(Clone, Copy)]
-pub struct Visit {
-    /// Whether a leaf was reached that makes a pair with the seeker.
-    pub hit: bool,
-    /// Where to go on, or [`END`](crate::layout::END).
-    pub next: u32,
+    /// Where the walk is, or [`END`](crate::layout::END).
+    pub at: u32,
+    /// The least class that makes a pair: its own behind the leaf, the next larger one before it.
+    pub least: u32,
 }
 
 impl Tree<'_> {
-    /// The seeker at `leaf`.
+    /// The seeker at `leaf` of a tree of `leaves` leaves, where its walk starts.
     #[inline(always)]
-    pub fn seeker(&self, leaf: u32) -> Seeker {
-        Seeker { leaf, volume: self.leaf_volumes.at(leaf) }
+    pub fn seeker(&self, leaf: u32, leaves: u32) -> Seeker {
+        let volume = self.volumes.at(volume_of(leaf | LEAF));
+        let before = leaves > 1 && self.volumes.at(volume_of(0)).class > volume.class;
+        let at = if before { 0 } else { self.ropes.at(leaf) };
+        Seeker { leaf, volume, at, least: volume.class + before as u32 }
     }
 
-    /// Where the walk of `seeker` starts in a tree of `leaves` leaves.
+    /// Makes one step. True when the walk was at a leaf that makes a pair with the seeker.
     #[inline(always)]
-    pub fn start(&self, seeker: &Seeker, leaves: u32) -> u32 {
-        if leaves > 1 && self.node_volumes.at(0).class > seeker.volume.class { 0 } else { self.ropes.at(seeker.leaf) }
-    }
-
-    /// Visits the node or leaf `at`.
-    #[inline(always)]
-    pub fn visit(&self, seeker: &Seeker, at: u32) -> Visit {
-        let is_leaf = at & LEAF != 0;
-        // Loads are chosen by value: a leaf is its own range, and has nothing below it.
-        let (volume, last, below) = if is_leaf {
-            let leaf = at & !LEAF;
-            (self.leaf_volumes.at(leaf), leaf, at)
+    pub fn visit(&self, seeker: &mut Seeker) -> bool {
+        let is_leaf = seeker.at & LEAF != 0;
+        let volume = self.volumes.at(volume_of(seeker.at));
+        // Chosen by value: a leaf is its own range, and has nothing below it.
+        let (last, below) = if is_leaf {
+            (seeker.at & !LEAF, seeker.at)
         } else {
-            let node = self.nodes.at(at);
-            (self.node_volumes.at(at), node.last, node.left)
+            let node = self.nodes.at(seeker.at);
+            (node.last, node.left)
         };
-        let mine = seeker.volume.class;
-        let later = volume.class > mine || (volume.class == mine && last > seeker.leaf);
-        let inside = later && volume.bounds.overlaps(&seeker.volume.bounds);
-        Visit { hit: inside && is_leaf, next: if inside && !is_leaf { below } else { self.ropes.at(last) } }
+        let inside = (volume.class >= seeker.least) & volume.bounds.overlaps(&seeker.volume.bounds);
+        if inside && !is_leaf {
+            seeker.at = below;
+        } else {
+            // Before its leaf, a walk comes to nothing that begins behind it.
+            let passes = (seeker.least > seeker.volume.class) & (last >= seeker.leaf);
+            seeker.at = self.ropes.at(if passes { seeker.leaf } else { last });
+            seeker.least = if passes { seeker.volume.class } else { seeker.least };
+        }
+        inside && is_leaf
     }
 }

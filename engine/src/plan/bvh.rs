@@ -30,10 +30,9 @@ pub struct Bvh {
 pub struct Tree {
     /// Inner nodes, one fewer than boxes.
     pub nodes: Buffer<Node>,
-    /// Volumes of the inner nodes.
-    pub node_volumes: Buffer<Volume>,
-    /// Volumes of the boxes, in Morton order.
-    pub leaf_volumes: Buffer<Volume>,
+    /// Volumes of the inner nodes and of the boxes in Morton order, in turns: see
+    /// [`volume_of`](drystone_kernels::layout::volume_of).
+    pub volumes: Buffer<Volume>,
     /// Where a walk goes on after the subtree that ends with a leaf.
     pub ropes: Buffer<u32>,
     /// Index of the box at each place of the Morton order.
@@ -67,15 +66,14 @@ impl Bvh {
         let ropes = recording.buffer(format!("{name}.ropes"), limit)?;
         let bind = hierarchy::Bind { keys, counters, nodes, ropes };
         recording.dispatch_each(limit, bind.with(hierarchy::Push { extent }))?;
-        let leaf_volumes = recording.buffer(format!("{name}.leaf_volumes"), limit)?;
-        let bind = leaves::Bind { boxes, counters, order, leaf_volumes };
+        let volumes = recording.buffer(format!("{name}.volumes"), limit * 2)?;
+        let bind = leaves::Bind { boxes, counters, order, volumes };
         recording.dispatch_each(limit, bind.with(leaves::Push { extent }))?;
 
-        let levels = self.record_pyramid(recording, name, leaf_volumes)?;
-        let node_volumes = recording.buffer(format!("{name}.node_volumes"), limit)?;
-        let bind = refit::Bind { leaf_volumes, counters, levels, nodes, node_volumes };
+        let levels = self.record_pyramid(recording, name, volumes)?;
+        let bind = refit::Bind { volumes, counters, levels, nodes };
         recording.dispatch_each(limit, bind.with(refit::Push { extent }))?;
-        Ok(Tree { nodes, node_volumes, leaf_volumes, ropes, order, keys, scene, extent, counters })
+        Ok(Tree { nodes, volumes, ropes, order, keys, scene, extent, counters })
     }
 
     fn record_scene(self, recording: &mut Recording, name: &str) -> Result<Buffer<Aabb>, PlanError> {
@@ -98,7 +96,7 @@ impl Bvh {
         self,
         recording: &mut Recording,
         name: &str,
-        leaf_volumes: Buffer<Volume>,
+        volumes: Buffer<Volume>,
     ) -> Result<Buffer<Volume>, PlanError> {
         let Self { extent, counters, .. } = self;
         let mut sizes = Vec::new();
@@ -110,7 +108,7 @@ impl Bvh {
         let levels = recording.buffer(format!("{name}.levels"), sizes.iter().map(|&s| u64::from(s)).sum())?;
         let (mut below, mut start) = (0, 0);
         for (level, &size) in (1..).zip(&sizes) {
-            let bind = pyramid::Bind { leaf_volumes, counters, levels };
+            let bind = pyramid::Bind { volumes, counters, levels };
             recording.dispatch_each(u64::from(size), bind.with(pyramid::Push { extent, level, below, start }))?;
             (below, start) = (start, start + size);
         }
@@ -146,19 +144,20 @@ impl Search {
     /// Appends the search through `tree`.
     pub fn record(self, recording: &mut Recording, name: &str, tree: &Tree) -> Result<Found, PlanError> {
         let Self { capacity, needed, overflow, bit, tile } = self;
-        let Tree { nodes, node_volumes, leaf_volumes, ropes, order, extent, counters, .. } = *tree;
+        let Tree { nodes, volumes, ropes, order, extent, counters, .. } = *tree;
         let limit = u64::from(extent.limit);
         let counts = recording.buffer(format!("{name}.counts"), limit)?;
         let places = recording.buffer(format!("{name}.places"), limit)?;
         let pairs = recording.buffer(format!("{name}.pairs"), u64::from(capacity))?;
+        let partners = recording.buffer(format!("{name}.partners"), limit * u64::from(pairs_count::KEPT))?;
         let args = recording.dispatch_args(format!("{name}.args"), 1)?;
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 
-        let bind = pairs_count::Bind { nodes, node_volumes, leaf_volumes, ropes, counters, counts };
+        let bind = pairs_count::Bind { nodes, volumes, ropes, counters, counts, partners };
         recording.dispatch_each(limit, bind.with(pairs_count::Push { extent }))?;
         let scan = Scan { values: counts, prefixes: places, extent, counters, total: needed };
         scan.record(recording, scratch)?;
-        let bind = pairs_fill::Bind { nodes, node_volumes, leaf_volumes, ropes, counters, order, places, pairs };
+        let bind = pairs_fill::Bind { nodes, volumes, ropes, counters, order, places, pairs, counts, partners };
         recording.dispatch_each(limit, bind.with(pairs_fill::Push { extent, capacity }))?;
         let push = capacity::Push { slot: needed, capacity, tile, bit, index: 0 };
         recording.dispatch(1, capacity::Bind { counters, overflow, args }.with(push))?;

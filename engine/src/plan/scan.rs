@@ -1,8 +1,10 @@
-//! Plan of the exclusive scan: `scan_sums`, `scan_spine`, `scan_apply`. Sums that do not fit 32 bits stay at `u32::MAX`.
+//! Plan of the exclusive scan: `scan_sums`, `scan_spine`, `scan_apply`, or `scan_spine` alone for few values. Sums that do not
+//! fit 32 bits stay at `u32::MAX`.
 
 use super::recording::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
+use drystone_kernels::scan_spine::FEW;
 use drystone_kernels::scan_sums::{Push, TILE};
 use drystone_kernels::{scan_apply, scan_spine, scan_sums};
 
@@ -10,13 +12,17 @@ use drystone_kernels::{scan_apply, scan_spine, scan_sums};
 #[derive(Clone, Copy, Debug)]
 pub struct Scratch {
     sums: Buffer<u32>,
+    before: Buffer<u32>,
 }
 
 impl Scratch {
     /// Declares what scans of up to `limit` values need.
     pub fn new(recording: &mut Recording, name: &str, limit: u32) -> Result<Self, PlanError> {
         let tiles = u64::from(limit).div_ceil(u64::from(TILE)).max(1);
-        Ok(Self { sums: recording.buffer(format!("{name}.sums"), tiles)? })
+        Ok(Self {
+            sums: recording.buffer(format!("{name}.sums"), tiles)?,
+            before: recording.buffer(format!("{name}.before"), tiles)?,
+        })
     }
 }
 
@@ -36,19 +42,18 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Appends the three passes.
+    /// Appends the passes.
     pub fn record(self, recording: &mut Recording, scratch: Scratch) -> Result<(), PlanError> {
         let Self { values, prefixes, extent, counters, total } = self;
-        let sums = scratch.sums;
-        let push = Push { extent, total };
-        let tiles = u64::from(extent.limit).div_ceil(u64::from(TILE));
-        if tiles > 0 {
-            recording.dispatch(tiles, scan_sums::Bind { values, counters, sums }.with(push))?;
+        if extent.limit <= FEW {
+            let spine = scan_spine::Bind { sums: values, counters, prefixes };
+            return recording.dispatch(1, spine.with(Push { extent, total, tile: 1 }));
         }
-        recording.dispatch(1, scan_spine::Bind { sums, counters }.with(push))?;
-        if tiles > 0 {
-            recording.dispatch(tiles, scan_apply::Bind { values, counters, sums, prefixes }.with(push))?;
-        }
-        Ok(())
+        let Scratch { sums, before } = scratch;
+        let push = Push { extent, total, tile: TILE };
+        let tiles = u64::from(extent.limit.div_ceil(TILE));
+        recording.dispatch(tiles, scan_sums::Bind { values, counters, sums }.with(push))?;
+        recording.dispatch(1, scan_spine::Bind { sums, counters, prefixes: before }.with(push))?;
+        recording.dispatch(tiles, scan_apply::Bind { values, counters, before, prefixes }.with(push))
     }
 }

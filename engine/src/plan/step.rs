@@ -536,7 +536,9 @@ fn record_colours(
     let colours = options.colours;
     let (mut from, mut to) = (s.colours, work.coloured);
     // An odd number of rounds ends in the array that `colour_settle` reads.
-    for _ in 0..options.colour_rounds | 1 {
+    let rounds = options.colour_rounds | 1;
+    let changes = r.buffer("colours.changes", u64::from(rounds))?;
+    for round in 0..rounds {
         let bind = colour::Bind {
             bodies: s.bodies,
             rows: s.rows,
@@ -545,8 +547,9 @@ fn record_colours(
             coloured: to,
             joints: s.joints.joints,
             joint_links: s.joints.links,
+            changes,
         };
-        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours, joints }))?;
+        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours, joints, round }))?;
         (from, to) = (to, from);
     }
     let keyed = Pairs::new(r, "colours.unsorted", u64::from(count))?;
@@ -560,8 +563,10 @@ fn record_colours(
         order: keyed.payloads,
         joints: s.joints.joints,
         joint_links: s.joints.links,
+        changes,
     };
-    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour_settle::Push { count, colours, joints }))?;
+    let push = colour_settle::Push { count, colours, joints, rounds };
+    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(push))?;
     let sort =
         Sort { input: keyed, extent: Extent::host(count), key_bits: 8, counters: s.counters, spare: counter::SPARE };
     let sorted = sort.record(r, "colours.sort")?;

@@ -164,10 +164,10 @@ pub(super) fn record_cast(
     hits: Buffer<Hit>,
     count: u32,
 ) -> Result<(), PlanError> {
-    let Tree { nodes, node_volumes, leaf_volumes, order, .. } = step.tree;
+    let Tree { nodes, volumes, order, .. } = step.tree;
     let (colliders, poses) = (step.buffers.colliders, step.buffers.poses);
     let HullBuffers { hulls, faces: hull_faces, .. } = step.buffers.hulls;
-    let bind = cast::Bind { nodes, node_volumes, leaf_volumes, order, colliders, poses, rays, hits, hulls, hull_faces };
+    let bind = cast::Bind { nodes, volumes, order, colliders, poses, rays, hits, hulls, hull_faces };
     r.dispatch_each(u64::from(count), bind.with(cast::Push { count, leaves: step.capacities.colliders }))
 }
 
@@ -182,38 +182,14 @@ impl Samples {
         occlusion_rays: u32,
     ) -> Result<(), PlanError> {
         let Self { count, rays, hits, sunlight, openness, .. } = *self;
-        let Tree { nodes, node_volumes, leaf_volumes, order, .. } = step.tree;
+        let Tree { nodes, volumes, order, .. } = step.tree;
         let (colliders, poses, leaves) = (step.buffers.colliders, step.buffers.poses, step.capacities.colliders);
         let HullBuffers { hulls, faces: hull_faces, .. } = step.buffers.hulls;
-        let bind = sunlight::Bind {
-            nodes,
-            node_volumes,
-            leaf_volumes,
-            order,
-            colliders,
-            poses,
-            views,
-            rays,
-            hits,
-            sunlight,
-            hulls,
-            hull_faces,
-        };
+        let bind =
+            sunlight::Bind { nodes, volumes, order, colliders, poses, views, rays, hits, sunlight, hulls, hull_faces };
         r.dispatch_each(u64::from(count), bind.with(sunlight::Push { count, leaves, sample }))?;
-        let bind = occlusion::Bind {
-            nodes,
-            node_volumes,
-            leaf_volumes,
-            order,
-            colliders,
-            poses,
-            views,
-            rays,
-            hits,
-            openness,
-            hulls,
-            hull_faces,
-        };
+        let bind =
+            occlusion::Bind { nodes, volumes, order, colliders, poses, views, rays, hits, openness, hulls, hull_faces };
         r.dispatch_each(u64::from(count), bind.with(occlusion::Push { count, leaves, sample, rays: occlusion_rays }))
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{Contact, Solid, at, component};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Local, Store, abs, fmax, sqrt};
+use crate::gpu::{Local, Store, abs, fmax, fmin, sqrt};
 
 /// An axis and how far apart the boxes are along it.
 #[derive(Clone, Copy)]
@@ -17,21 +17,32 @@ pub struct Axis {
     pub separation: f32,
 }
 
+/// Code of no axis.
+const NO_EDGE: u32 = u32::MAX;
+
 #[inline(always)]
-fn extent(half: Vec3, v: Vec3) -> f32 {
-    half.x * abs(v.x) + half.y * abs(v.y) + half.z * abs(v.z)
+fn lengths(v: Vec3) -> Vec3 {
+    Vec3::new(abs(v.x), abs(v.y), abs(v.z))
 }
 
-/// The axis along which the boxes are farthest apart, or overlap least.
+/// How far a box with these half extents reaches along the cross products of its axes with `v`; `v` has no signs.
 #[inline(always)]
-pub fn best_axis(a: &Solid, b: &Solid) -> Axis {
+fn edge_extents(half: Vec3, v: Vec3) -> Vec3 {
+    Vec3::new(half.y * v.z + half.z * v.y, half.x * v.z + half.z * v.x, half.x * v.y + half.y * v.x)
+}
+
+/// The axis along which the boxes are farthest apart, or overlap least. Once they are `margin` apart along any, which
+/// one it is does not matter.
+#[inline(always)]
+pub fn best_axis(a: &Solid, b: &Solid, margin: f32) -> Axis {
     let offset = b.centre - a.centre;
     // Columns: b's axes seen from a. Rows: a's axes seen from b.
     let (cx, cy, cz) = (a.to_local(b.x), a.to_local(b.y), a.to_local(b.z));
-    let (rx, ry, rz) = (Vec3::new(cx.x, cy.x, cz.x), Vec3::new(cx.y, cy.y, cz.y), Vec3::new(cx.z, cy.z, cz.z));
     let (ta, tb) = (a.to_local(offset), b.to_local(offset));
+    let (lx, ly, lz) = (lengths(cx), lengths(cy), lengths(cz));
+    let (rx, ry, rz) = (Vec3::new(lx.x, ly.x, lz.x), Vec3::new(lx.y, ly.y, lz.y), Vec3::new(lx.z, ly.z, lz.z));
 
-    let mut best = Axis { code: 0, separation: abs(ta.x) - a.half.x - extent(b.half, rx) };
+    let mut best = Axis { code: 0, separation: abs(ta.x) - a.half.x - b.half.dot(rx) };
     let mut try_face = |code: u32, separation: f32, bias: f32| {
         if separation > best.separation + bias {
             best = Axis { code, separation };
@@ -39,46 +50,44 @@ pub fn best_axis(a: &Solid, b: &Solid) -> Axis {
     };
     // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
     let bias = 1e-4 * (a.half.x + a.half.y + a.half.z);
-    try_face(1, abs(ta.y) - a.half.y - extent(b.half, ry), bias);
-    try_face(2, abs(ta.z) - a.half.z - extent(b.half, rz), bias);
-    try_face(3, abs(tb.x) - b.half.x - extent(a.half, cx), bias);
-    try_face(4, abs(tb.y) - b.half.y - extent(a.half, cy), bias);
-    try_face(5, abs(tb.z) - b.half.z - extent(a.half, cz), bias);
+    try_face(1, abs(ta.y) - a.half.y - b.half.dot(ry), bias);
+    try_face(2, abs(ta.z) - a.half.z - b.half.dot(rz), bias);
+    try_face(3, abs(tb.x) - b.half.x - a.half.dot(lx), bias);
+    try_face(4, abs(tb.y) - b.half.y - a.half.dot(ly), bias);
+    try_face(5, abs(tb.z) - b.half.z - a.half.dot(lz), bias);
+    if best.separation >= margin {
+        return best;
+    }
 
-    let face = best;
     let smallest = |h: Vec3| -fmax(fmax(-h.x, -h.y), -h.z);
     let size = fmax(smallest(a.half), smallest(b.half));
     // Five percent and a little of the size.
-    let threshold = face.separation + 0.05 * abs(face.separation) + 0.01 * size;
-    let mut edge = Axis { code: 0, separation: f32::NEG_INFINITY };
-    let mut i = 0;
-    while i < 3 {
-        let row = if i == 0 {
-            rx
-        } else if i == 1 {
-            ry
-        } else {
-            rz
-        };
-        let mut j = 0;
-        while j < 3 {
-            let cos = component(row, j);
-            let square = 1.0 - cos * cos;
-            // Nearly parallel edges: a face axis is as good.
-            if square > 1e-3 {
-                let (ea, eb) = (a.axis(i), b.axis(j));
-                let l = ea.cross(eb);
-                let gap = abs(l.dot(offset)) - extent(a.half, a.to_local(l)) - extent(b.half, b.to_local(l));
-                let separation = gap / sqrt(square);
-                if separation > edge.separation {
-                    edge = Axis { code: 6 + 3 * i + j, separation };
-                }
+    let mut edge = Axis { code: NO_EDGE, separation: best.separation + 0.05 * abs(best.separation) + 0.01 * size };
+    // The gap along the cross product of two edges, not yet divided by its length: one that overlaps gets no better by that.
+    let enough = fmin(edge.separation, 0.0);
+    let mut try_edge = |code: u32, cos: f32, gap: f32| {
+        let square = 1.0 - cos * cos;
+        // Nearly parallel edges: a face axis is as good.
+        if gap > enough && square > 1e-3 {
+            let separation = gap / sqrt(square);
+            if separation > edge.separation {
+                edge = Axis { code, separation };
             }
-            j += 1;
         }
-        i += 1;
-    }
-    if edge.separation > threshold { edge } else { face }
+    };
+    let apart = |c: Vec3, l: Vec3| lengths(ta.cross(c)) - edge_extents(a.half, l);
+    let (gx, gy, gz) = (apart(cx, lx), apart(cy, ly), apart(cz, lz));
+    let (ex, ey, ez) = (edge_extents(b.half, rx), edge_extents(b.half, ry), edge_extents(b.half, rz));
+    try_edge(6, cx.x, gx.x - ex.x);
+    try_edge(7, cy.x, gy.x - ex.y);
+    try_edge(8, cz.x, gz.x - ex.z);
+    try_edge(9, cx.y, gx.y - ey.x);
+    try_edge(10, cy.y, gy.y - ey.y);
+    try_edge(11, cz.y, gz.y - ey.z);
+    try_edge(12, cx.z, gx.z - ez.x);
+    try_edge(13, cy.z, gy.z - ez.y);
+    try_edge(14, cz.z, gz.z - ez.z);
+    if edge.code != NO_EDGE { edge } else { best }
 }
 
 /// The contact along `code`.
@@ -127,28 +136,42 @@ fn edge_contact(a: &Solid, b: &Solid, pair: u32, margin: f32) -> Contact {
 }
 
 /// A polygon while it is clipped: points in the reference face's coordinates (two in the plane, the third above it), and
-/// for each the edge that leaves it. Edges 0 to 3 are the incident face's, 4 to 7 the reference face's.
+/// for each the edge that leaves it, four bits apart. Edges 0 to 3 are the incident face's, 4 to 7 the reference face's.
 #[derive(Clone, Copy)]
 struct Polygon {
     count: u32,
     point: Local<Vec3, 8>,
-    edge: Local<u32, 8>,
+    edges: u32,
 }
 
 impl Polygon {
     #[inline(always)]
     fn empty() -> Self {
-        Self { count: 0, point: Local::splat(Vec3::ZERO), edge: Local::splat(0) }
+        Self { count: 0, point: Local::splat(Vec3::ZERO), edges: 0 }
     }
 
+    /// Adds a point if it is wanted and there is room.
     #[inline(always)]
-    fn add(&mut self, point: Vec3, edge: u32) {
-        if self.count < 8 {
-            self.point.put(self.count, point);
-            self.edge.put(self.count, edge);
+    fn add(&mut self, wanted: bool, point: Vec3, edge: u32) {
+        let place = if wanted { self.count } else { 8 };
+        self.point.put(place, point);
+        if place < 8 {
+            self.edges |= edge << (4 * place);
             self.count += 1;
         }
     }
+
+    /// The edge that leaves point `k`.
+    #[inline(always)]
+    fn edge(&self, k: u32) -> u32 {
+        self.edges >> (4 * k) & 7
+    }
+}
+
+/// Bits of the sides of the reference rectangle that a point lies beyond.
+#[inline(always)]
+fn beyond(p: Vec3, hu: f32, hv: f32) -> u32 {
+    (p.x > hu) as u32 | ((p.y > hv) as u32) << 1 | ((p.x < -hu) as u32) << 2 | ((p.y < -hv) as u32) << 3
 }
 
 /// Cuts away what lies beyond side `side` of the reference rectangle.
@@ -172,15 +195,11 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
         let p = q;
         q = at(&polygon.point, if k + 1 < polygon.count { k + 1 } else { 0 });
         let (dp, dq) = (inside(p), inside(q));
-        let label = polygon.edge.at(k);
-        if dp >= 0.0 {
-            out.add(p, label);
-        }
-        if (dp >= 0.0) != (dq >= 0.0) {
-            let cut = p + (q - p) * (dp / (dp - dq));
-            // Going out, the new edge runs along the side; coming in, it is the old edge again.
-            out.add(cut, if dp >= 0.0 { 4 + side } else { label });
-        }
+        let label = polygon.edge(k);
+        out.add(dp >= 0.0, p, label);
+        let cut = p + (q - p) * (dp / (dp - dq));
+        // Going out, the new edge runs along the side; coming in, it is the old edge again.
+        out.add((dp >= 0.0) != (dq >= 0.0), cut, if dp >= 0.0 { 4 + side } else { label });
         k += 1;
     }
     out
@@ -220,54 +239,58 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
     let project = |p: Vec3| Vec3::new(p.dot(u), p.dot(v), p.dot(n) - hn);
 
     let mut polygon = Polygon::empty();
-    polygon.add(project(middle + eu + ev), 0);
-    polygon.add(project(middle - eu + ev), 1);
-    polygon.add(project(middle - eu - ev), 2);
-    polygon.add(project(middle + eu - ev), 3);
-    let mut s = 0;
-    while s < 4 {
-        polygon = clip(&polygon, s, hu, hv);
-        s += 1;
+    polygon.add(true, project(middle + eu + ev), 0);
+    polygon.add(true, project(middle - eu + ev), 1);
+    polygon.add(true, project(middle - eu - ev), 2);
+    polygon.add(true, project(middle + eu - ev), 3);
+    // Only sides that something lies beyond cut anything away.
+    let mut sides = beyond(at(&polygon.point, 0), hu, hv)
+        | beyond(at(&polygon.point, 1), hu, hv)
+        | beyond(at(&polygon.point, 2), hu, hv)
+        | beyond(at(&polygon.point, 3), hu, hv);
+    while sides != 0 {
+        polygon = clip(&polygon, sides.trailing_zeros(), hu, hv);
+        sides &= sides - 1;
     }
 
     // What is near enough, then the four that span the most.
-    let mut near = Polygon::empty();
+    let mut near = 0u32;
     let mut k = 0;
     while k < polygon.count {
-        if at(&polygon.point, k).z < margin {
-            let before = polygon.edge.at(if k > 0 { k - 1 } else { polygon.count - 1 });
-            near.add(at(&polygon.point, k), before << 3 | polygon.edge.at(k));
-        }
+        near |= ((at(&polygon.point, k).z < margin) as u32) << k;
         k += 1;
     }
-    let kept = reduce(&near);
+    let kept = reduce(&polygon, near);
 
     let mut contact = Contact::none();
     contact.normal = if on_b { n } else { -n };
     let name = 0x2000 | (code << 10) | (flipped as u32) << 9 | face << 7 | (below as u32) << 6;
     let mut k = 0;
-    while k < near.count {
-        if kept & (1 << k) != 0 {
-            let p = at(&near.point, k);
-            let foot = reference.centre + u * p.x + v * p.y + n * hn;
-            let tip = foot + n * p.z;
-            contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, name ^ (near.edge.at(k) << 14));
-        }
+    while k < polygon.count {
+        let p = at(&polygon.point, k);
+        let before = polygon.edge(if k > 0 { k - 1 } else { polygon.count - 1 });
+        let edges = before << 3 | polygon.edge(k);
+        let foot = reference.centre + u * p.x + v * p.y + n * hn;
+        let tip = foot + n * p.z;
+        let (on_a, on_b) = if on_b { (tip, foot) } else { (foot, tip) };
+        contact.add_if(kept & (1 << k) != 0, on_a, on_b, name ^ (edges << 14));
         k += 1;
     }
     contact
 }
 
-/// Bits of the points to keep: the deepest, the farthest from it, and the farthest to both sides of the line between.
+/// Bits of the points to keep out of those in `near`: the deepest, the farthest from it, and the farthest to both sides of
+/// the line between.
 #[inline(always)]
-fn reduce(polygon: &Polygon) -> u32 {
-    if polygon.count <= 4 {
-        return 0xf;
+fn reduce(polygon: &Polygon, near: u32) -> u32 {
+    if near.count_ones() <= 4 {
+        return near;
     }
-    let mut first = 0;
-    let mut k = 1;
+    let mut first = near.trailing_zeros();
+    let mut k = first + 1;
     while k < polygon.count {
-        if at(&polygon.point, k).z < at(&polygon.point, first).z - 1e-6 * abs(at(&polygon.point, first).z) {
+        let (low, here) = (at(&polygon.point, first).z, at(&polygon.point, k).z);
+        if near & (1 << k) != 0 && here < low - 1e-6 * abs(low) {
             first = k;
         }
         k += 1;
@@ -279,7 +302,7 @@ fn reduce(polygon: &Polygon) -> u32 {
     k = 0;
     while k < polygon.count {
         let distance = flat(at(&polygon.point, k)).length_squared();
-        if distance > best {
+        if near & (1 << k) != 0 && distance > best {
             (best, second) = (distance, k);
         }
         k += 1;
@@ -291,10 +314,11 @@ fn reduce(polygon: &Polygon) -> u32 {
     while k < polygon.count {
         let q = flat(at(&polygon.point, k));
         let area = line.x * q.y - line.y * q.x;
-        if area < low {
+        let here = near & (1 << k) != 0;
+        if here && area < low {
             (low, third) = (area, k);
         }
-        if area > high {
+        if here && area > high {
             (high, fourth) = (area, k);
         }
         k += 1;

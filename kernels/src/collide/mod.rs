@@ -68,12 +68,17 @@ impl Contact {
     /// Adds a point; there is room for four.
     #[inline(always)]
     pub fn add(&mut self, on_a: Vec3, on_b: Vec3, feature: u32) {
-        if self.count < 4 {
-            self.on_a.put(self.count, on_a);
-            self.on_b.put(self.count, on_b);
-            self.feature.put(self.count, feature);
-            self.count += 1;
-        }
+        self.add_if(true, on_a, on_b, feature);
+    }
+
+    /// Adds a point if it is wanted.
+    #[inline(always)]
+    pub fn add_if(&mut self, wanted: bool, on_a: Vec3, on_b: Vec3, feature: u32) {
+        let place = if wanted { self.count } else { 4 };
+        self.on_a.put(place, on_a);
+        self.on_b.put(place, on_b);
+        self.feature.put(place, feature);
+        self.count += (place < 4) as u32;
     }
 }
 

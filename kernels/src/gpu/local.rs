@@ -3,7 +3,7 @@
 
 use super::{Load, Store};
 
-/// Up to eight values.
+/// Up to eight values. What is put to a place that is not there is lost, and costs a GPU less than a branch around it.
 #[derive(Clone, Copy)]
 pub struct Local<T, const N: usize>([T; N]);
 
@@ -71,7 +71,9 @@ mod target {
     impl<T: Copy, const N: usize> Store<T> for Local<T, N> {
         #[inline(always)]
         fn put(&mut self, i: u32, value: T) {
-            self.0[i as usize] = value;
+            if let Some(slot) = self.0.get_mut(i as usize) {
+                *slot = value;
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::collide::Solid;
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Read, Store, fmax, fmin};
 use crate::layout;
-use crate::layout::{Aabb, END, LEAF, Node, Volume};
+use crate::layout::{Aabb, END, LEAF, Node, Volume, volume_of};
 use crate::math::Pose;
 use crate::rigid::{Collider, Hull, HullFace, NONE, shape, world_pose};
 
@@ -60,10 +60,8 @@ impl Touch {
 pub struct Targets<'a> {
     /// Inner nodes of the hierarchy.
     pub nodes: Read<'a, Node>,
-    /// Their volumes.
-    pub node_volumes: Read<'a, Volume>,
-    /// Volumes of the leaves in Morton order.
-    pub leaf_volumes: Read<'a, Volume>,
+    /// Volumes of nodes and leaves: see [`volume_of`].
+    pub volumes: Read<'a, Volume>,
     /// The collider at each leaf.
     pub order: Read<'a, u32>,
     /// Colliders.
@@ -126,7 +124,7 @@ impl Targets<'_> {
     /// The box of a child.
     #[inline(always)]
     fn bounds(&self, child: u32) -> Aabb {
-        if child & LEAF != 0 { self.leaf_volumes.at(child & !LEAF).bounds } else { self.node_volumes.at(child).bounds }
+        self.volumes.at(volume_of(child)).bounds
     }
 
     /// The first thing on the ray's way among `leaves` leaves; with `any`, whatever is found first.
