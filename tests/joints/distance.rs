@@ -54,3 +54,13 @@ fn points_that_coincide_are_no_trouble() {
         assert!(state.enabled && state.position.is_finite(), "{state:?}");
     }
 }
+
+#[test]
+fn a_rod_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(|body, hook| JointDesc::rod(body, hook, 0.5));
+}
+
+#[test]
+fn a_rope_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(|body, hook| JointDesc::rope(body, hook, 0.5));
+}

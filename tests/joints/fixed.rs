@@ -43,3 +43,8 @@ fn two_that_are_fixed_spin_like_one() {
         }
     });
 }
+
+#[test]
+fn a_fixed_joint_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(|body, hook| JointDesc::fixed(body, hook).anchors(Vec3::Y * 0.5, Vec3::ZERO));
+}

@@ -81,3 +81,15 @@ fn springs_resist_bending() {
     let way: f32 = (0..5).map(|i| 0.5 * i as f32).map(|y| 5.0 / 2000.0 * (2.25 - y) * (2.25 - y)).sum();
     assert!(bent > way && bent < 1.1 * way, "{bent} m, not {way}");
 }
+
+#[test]
+fn a_generic_joint_breaks_is_repaired_and_goes_with_its_body() {
+    // Held along y by a limit, driven along x, free along z and about angles but for a spring about one.
+    life::lives(|body, hook| {
+        let spring = Drive::Spring { target: 0.0, stiffness: 5.0, damping: 1.0, max: f32::INFINITY };
+        JointDesc::generic(body, hook)
+            .limited(JointAxis::Y, -0.5, f32::INFINITY)
+            .driven(JointAxis::X, Drive::Position { target: 0.0, max: 50.0 })
+            .driven(JointAxis::Twist, spring)
+    });
+}

@@ -149,3 +149,11 @@ fn a_frame_sets_the_rest_of_a_hinge() {
     let turned = simulation.body(a).unwrap().rotation.angle_between(Quat::from_rotation_z(1.0));
     assert!(turned < 1e-3, "nothing turns it: {turned}");
 }
+
+#[test]
+fn a_hinge_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(|body, hook| {
+        let hinge = JointDesc::hinge(body, hook).anchors(Vec3::Y * 0.5, Vec3::ZERO).about(Vec3::Z, Vec3::Z);
+        hinge.limited(JointAxis::Twist, -0.5, 0.5).driven(JointAxis::Twist, Drive::Speed { speed: 0.0, max: 1.0 })
+    });
+}

@@ -6,10 +6,13 @@ mod common;
 mod ball;
 mod distance;
 mod edits;
+
+mod figures;
 mod fixed;
 mod fracture;
 mod generic;
 mod hinge;
+mod life;
 mod scenes;
 mod slider;
 mod spring;
@@ -18,7 +21,7 @@ use common::Backend;
 use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::metrics::joint_errors;
-use drystone::world::{BodyDesc, Collider, World};
+use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, JointHandle, World};
 use drystone::{Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
