@@ -55,12 +55,22 @@ fn points_that_coincide_are_no_trouble() {
     }
 }
 
+/// What holds a weight half a metre below a hook.
+pub fn rod(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    JointDesc::rod(body, hook, 0.5)
+}
+
 #[test]
 fn a_rod_breaks_is_repaired_and_goes_with_its_body() {
-    life::lives(|body, hook| JointDesc::rod(body, hook, 0.5));
+    life::lives(rod);
+}
+
+/// What holds a weight half a metre below a hook.
+pub fn rope(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    JointDesc::rope(body, hook, 0.5)
 }
 
 #[test]
 fn a_rope_breaks_is_repaired_and_goes_with_its_body() {
-    life::lives(|body, hook| JointDesc::rope(body, hook, 0.5));
+    life::lives(rope);
 }

@@ -197,8 +197,8 @@ fn pendulum_keeps_its_length_at_fifty_thousand_to_one() {
         let steps = if matches!(backend, Backend::Cpu) { 600 } else { 130 };
         let found = stretch(pendulum(), iterating(20), backend, steps);
         assert!(found < 0.01, "{}: {found}", backend.name());
-        let longer = stretch(pendulum(), plain(20), backend, 60);
-        assert!(longer > 0.1, "{}: plain VBD stretches by {longer} only", backend.name());
+        let longer = stretch(pendulum(), plain(20), backend, 40);
+        assert!(longer > 0.03, "{}: plain VBD stretches by {longer} only", backend.name());
     });
 }
 
@@ -207,11 +207,11 @@ fn chain_balls_keep_their_chain() {
     // Figure 9. The pull is the same all the time.
     let balls = || scenes::chain_balls(50, 5e4).unwrap();
     on_cpu_and_llvmpipe(|backend| {
-        let steps = if matches!(backend, Backend::Cpu) { 600 } else { 90 };
+        let steps = if matches!(backend, Backend::Cpu) { 600 } else { 60 };
         let found = stretch(balls(), iterating(20), backend, steps);
         assert!(found < 0.01, "{}: {found}", backend.name());
-        let longer = stretch(balls(), plain(20), backend, 60);
-        assert!(longer > 0.05, "{}: plain VBD stretches by {longer} only", backend.name());
+        let longer = stretch(balls(), plain(20), backend, 30);
+        assert!(longer > 0.02, "{}: plain VBD stretches by {longer} only", backend.name());
     });
 }
 

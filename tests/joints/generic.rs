@@ -82,14 +82,17 @@ fn springs_resist_bending() {
     assert!(bent > way && bent < 1.1 * way, "{bent} m, not {way}");
 }
 
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    // Held along y by a limit, driven along x, free along z and about angles but for a spring about one.
+    let spring = Drive::Spring { target: 0.0, stiffness: 5.0, damping: 1.0, max: f32::INFINITY };
+    JointDesc::generic(body, hook)
+        .limited(JointAxis::Y, -0.5, f32::INFINITY)
+        .driven(JointAxis::X, Drive::Position { target: 0.0, max: 50.0 })
+        .driven(JointAxis::Twist, spring)
+}
+
 #[test]
 fn a_generic_joint_breaks_is_repaired_and_goes_with_its_body() {
-    // Held along y by a limit, driven along x, free along z and about angles but for a spring about one.
-    life::lives(|body, hook| {
-        let spring = Drive::Spring { target: 0.0, stiffness: 5.0, damping: 1.0, max: f32::INFINITY };
-        JointDesc::generic(body, hook)
-            .limited(JointAxis::Y, -0.5, f32::INFINITY)
-            .driven(JointAxis::X, Drive::Position { target: 0.0, max: 50.0 })
-            .driven(JointAxis::Twist, spring)
-    });
+    life::lives(hung);
 }

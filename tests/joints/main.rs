@@ -6,7 +6,7 @@ mod common;
 mod ball;
 mod distance;
 mod edits;
-
+mod examples;
 mod figures;
 mod fixed;
 mod fracture;

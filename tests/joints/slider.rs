@@ -67,9 +67,12 @@ fn a_slider_on_a_turning_body_turns_with_it() {
     assert!((distance - expected).abs() < 0.005, "{distance} m, not {expected}");
 }
 
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    JointDesc::slider(body, hook).anchors(Vec3::ZERO, Vec3::Y * -0.5).limited(JointAxis::X, -0.1, 0.1)
+}
+
 #[test]
 fn a_slider_breaks_is_repaired_and_goes_with_its_body() {
-    life::lives(|body, hook| {
-        JointDesc::slider(body, hook).anchors(Vec3::ZERO, Vec3::Y * -0.5).limited(JointAxis::X, -0.1, 0.1)
-    });
+    life::lives(hung);
 }

@@ -91,8 +91,13 @@ fn damping_leaves_falling_and_turning_alone() {
     assert!((euler - 0.1..1.01).contains(&(around / spin)), "{around} m/s of {spin}");
 }
 
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    let rest = 0.5 - 2.0 * G / 2000.0;
+    JointDesc::spring(body, hook, rest, 2000.0, 100.0)
+}
+
 #[test]
 fn a_spring_breaks_is_repaired_and_goes_with_its_body() {
-    let rest = 0.5 - 2.0 * G / 2000.0;
-    life::lives(|body, hook| JointDesc::spring(body, hook, rest, 2000.0, 100.0));
+    life::lives(hung);
 }

@@ -5,6 +5,8 @@ mod articulated;
 mod cameras;
 mod cards;
 #[cfg(feature = "scene-files")]
+mod export;
+#[cfg(feature = "scene-files")]
 pub mod file;
 mod jointed;
 #[cfg(feature = "scene-files")]
@@ -28,7 +30,7 @@ pub use sliding::{friction, rolling, spinner};
 use crate::Settings;
 use crate::glam::Vec3;
 use crate::render::Camera;
-use crate::world::{BodyDesc, BodyHandle, Collider, World, WorldError};
+use crate::world::{BodyDesc, BodyHandle, Collider, JointHandle, World, WorldError};
 use std::collections::BTreeMap;
 
 /// A world, and what happens to it later.
@@ -40,6 +42,8 @@ pub struct Scene {
     pub world: World,
     /// Bodies of it that have a name.
     pub names: BTreeMap<String, BodyHandle>,
+    /// Joints of it that have a name.
+    pub joint_names: BTreeMap<String, JointHandle>,
     /// What happens later, by the second at which it does: see [`Script`].
     pub later: Vec<(f32, Action)>,
     /// Settings it wants.
@@ -101,6 +105,20 @@ pub enum SceneError {
     NoBody {
         /// The name.
         name: String,
+    },
+    /// Something should happen to a joint that is not there.
+    #[error("there is no joint named `{name}`")]
+    NoJoint {
+        /// The name.
+        name: String,
+    },
+    /// Files have no words for it.
+    #[error("scene `{scene}` cannot be written: {problem}")]
+    Unwritable {
+        /// The scene.
+        scene: String,
+        /// Why.
+        problem: String,
     },
     /// The world refused a body.
     #[error(transparent)]
@@ -253,7 +271,8 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
     };
     p.finish()?;
     let camera = cameras::camera(scene, &world);
-    Ok(Scene { name: scene.to_owned(), world, names: BTreeMap::new(), later, settings, dt: DT, seconds, camera })
+    let (names, joint_names) = (BTreeMap::new(), BTreeMap::new());
+    Ok(Scene { name: scene.to_owned(), world, names, joint_names, later, settings, dt: DT, seconds, camera })
 }
 
 /// A world with a floor at y = 0.
