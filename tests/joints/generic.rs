@@ -96,3 +96,17 @@ pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
 fn a_generic_joint_breaks_is_repaired_and_goes_with_its_body() {
     life::lives(hung);
 }
+
+#[test]
+fn limbs_fall_over_as_far_as_they_may() {
+    let world = drystone::scenes::limbs(4).unwrap();
+    let limbs: Vec<_> = world.handles().collect();
+    let mut simulation = simulate(world, iterating(10));
+    run(&mut simulation, 5.0);
+    for (i, limb) in limbs.iter().enumerate() {
+        let state = simulation.body(*limb).unwrap();
+        let up = state.rotation * Vec3::Y;
+        let (leans, expected) = (up.x.atan2(up.y), std::f32::consts::FRAC_PI_2 * (i + 1) as f32 / 5.0);
+        assert!((leans - expected).abs() < 0.5f32.to_radians(), "{i}: {leans} rad, not {expected}");
+    }
+}

@@ -19,7 +19,7 @@ mod sliding;
 
 pub use arch::arch;
 pub use articulated::{
-    bridge, chainmail, hinge_limits, joint_grid, motor, ragdolls, rope, swing_box, wall, wall_balls,
+    bridge, chainmail, hinge_limits, joint_grid, lifts, limbs, motor, ragdolls, rods, rope, swing_box, wall, wall_balls,
 };
 pub use cards::cards;
 pub use jointed::{chain_balls, pendulum, spring_chain, spring_ratio};
@@ -126,7 +126,7 @@ pub enum SceneError {
 }
 
 /// Every scene.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 26] = [
     "pile",
     "stack",
     "pyramid",
@@ -149,6 +149,9 @@ pub const NAMES: [&str; 23] = [
     "rope",
     "motor",
     "hinge_limits",
+    "lifts",
+    "rods",
+    "limbs",
     "joint_grid",
 ];
 
@@ -265,6 +268,9 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         "rope" => (rope(p.count("segments", 20, 10_000)?)?, 10.0),
         "motor" => (motor(p.count("count", 5, 10_000)?)?, 10.0),
         "hinge_limits" => (hinge_limits(p.count("count", 5, 10_000)?)?, 5.0),
+        "lifts" => (lifts(p.count("count", 5, 10_000)?)?, 5.0),
+        "rods" => (rods(p.count("count", 5, 10_000)?)?, 10.0),
+        "limbs" => (limbs(p.count("count", 5, 10_000)?)?, 5.0),
         "joint_grid" => (joint_grid(p.count("side", 190, 2000)?)?, 3.0),
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
