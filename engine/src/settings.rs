@@ -178,10 +178,30 @@ impl Settings {
 
     /// Every value by its name, as [`Settings::set`] takes it.
     pub fn named(&self) -> [(&'static str, f64); 21] {
-        // One by one, so that a new one cannot be forgotten.
-        let Self { iterations, alpha, beta, gamma, k_start, k_max, k_load, stabilise, slop, margin, .. } = *self;
-        let Self { colours, colour_rounds, rescale_friction, substeps, primal, solve, method, .. } = *self;
-        let Self { k_joint, k_load_joint, beta_joint, k_vbd, .. } = *self;
+        // Every field, so that a new one cannot be forgotten.
+        let Self {
+            iterations,
+            alpha,
+            beta,
+            gamma,
+            k_start,
+            k_max,
+            k_load,
+            stabilise,
+            slop,
+            margin,
+            colours,
+            colour_rounds,
+            rescale_friction,
+            substeps,
+            primal,
+            solve,
+            method,
+            k_joint,
+            k_load_joint,
+            beta_joint,
+            k_vbd,
+        } = *self;
         let switch = |on: bool| f64::from(u8::from(on));
         let lanes = match primal {
             PrimalForm::Auto => 0,
