@@ -220,3 +220,25 @@ fn everything_works_without_a_vulkan_driver() {
         assert!(text.contains("apt install mesa-vulkan-drivers"), "how to get a driver, in: {text}");
     }
 }
+
+#[test]
+fn a_scene_that_is_exported_runs_with_the_same_bits() {
+    let path = std::env::temp_dir().join(format!("drystone-export-{}.json", std::process::id()));
+    let file = path.to_str().unwrap();
+    let set = ["--set", "links=8", "--set", "ratio=100"];
+    let written = drystone(&[&["export", "pendulum", file, "--set", "iterations=9"][..], &set].concat());
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let run = |scene: &str, more: &[&str]| {
+        report(&[&["run", scene, "--backend", "cpu", "--steps", "20", "--json", "-"][..], more].concat())
+    };
+    let (there, here) = (run(file, &[]), run("pendulum", &[&["--iterations", "9"][..], &set].concat()));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!((&there["scene"], &there["pose_hash"]), (&here["scene"], &here["pose_hash"]));
+    assert_eq!(there["settings"], here["settings"]);
+    // To standard output, too, and a file as well as a scene's name.
+    let same = drystone(&[&["export", "pendulum", "--set", "iterations=9"][..], &set].concat());
+    assert_eq!(String::from_utf8_lossy(&same.stdout), text);
+    let unwritten = drystone(&["export", "pendulum", "/nonexistent/x.json"]);
+    assert!(String::from_utf8_lossy(&unwritten.stderr).contains("/nonexistent/x.json"), "{unwritten:?}");
+}

@@ -2,9 +2,11 @@
 
 use drystone::backend::Device;
 use drystone::glam::Vec3;
-use drystone::scenes::{Scene, SceneError, Script, file};
-use drystone::world::{BodyKind, Shape};
-use drystone::{BodyState, Simulation};
+use drystone::metrics::Metrics;
+use drystone::scenes::{self, Scene, SceneError, Script, file};
+use drystone::world::{BodyDesc, BodyKind, Collider, Shape};
+use drystone::{BodyState, Method, PrimalForm, Settings, Simulation, SolveForm};
+use std::collections::BTreeMap;
 
 fn example(name: &str) -> Scene {
     let path = format!("{}/examples/scenes/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -236,4 +238,141 @@ fn every_cut_of_an_example_is_an_error_and_no_panic() {
         }
     }
     assert!(scenes > 0, "some changes are harmless");
+}
+
+fn hash(simulation: &mut Simulation) -> u64 {
+    Metrics::of(simulation).unwrap().pose_hash
+}
+
+/// Writes a scene, reads it back, and expects the same bits after some seconds of both.
+fn survives(scene: &Scene, seconds: f64) {
+    let text = file::to_text(scene).unwrap_or_else(|e| panic!("{e}"));
+    let back = file::parse(&text, "x").unwrap_or_else(|e| panic!("{}: {e}", scene.name));
+    assert_eq!((&back.name, back.settings, back.dt), (&scene.name, scene.settings, scene.dt));
+    assert_eq!((back.seconds, back.later.len()), (scene.seconds, scene.later.len()), "{}", scene.name);
+    let count = |s: &Scene| (s.world.len(), s.world.joints().count());
+    assert_eq!(count(&back), count(scene), "{}", scene.name);
+    // What is written again differs in nothing: bodies with joints have the names now that they were given.
+    let again = file::to_text(&back).unwrap();
+    let other = text.lines().zip(again.lines()).find(|(a, b)| a != b);
+    assert!(again == text, "{}: written again it is another: {other:?}", scene.name);
+    let ((mut here, _), (mut there, _)) = (run(scene, seconds), run(&back, seconds));
+    assert_eq!(hash(&mut here), hash(&mut there), "{}", scene.name);
+    let moves = |s: &BodyState| s.linear_velocity != Vec3::ZERO || s.angular_velocity != Vec3::ZERO;
+    assert!(here.bodies().unwrap().iter().any(|(_, s)| moves(s)), "{} moves", scene.name);
+}
+
+#[test]
+fn every_scene_survives_being_written_and_read() {
+    // Smaller than they are, with what happens later in the time that is looked at.
+    let set = [
+        ("pile", "bodies", 80.0),
+        ("pile", "levels", 8.0),
+        ("pile", "hit", 0.1),
+        ("cards", "hit", 0.1),
+        ("wall", "hit", 0.1),
+        ("pyramid", "base", 6.0),
+        ("drop", "bodies", 100.0),
+        ("ragdolls", "count", 5.0),
+        ("chainmail", "side", 4.0),
+        ("joint_grid", "side", 12.0),
+    ];
+    for name in scenes::NAMES {
+        let given = set.iter().filter(|s| s.0 == name).map(|s| (s.1.to_owned(), s.2));
+        let scene = scenes::build(name, &given.collect::<BTreeMap<_, _>>()).unwrap();
+        survives(&scene, 20.0 / 60.0);
+    }
+}
+
+#[test]
+fn every_example_survives_being_written_and_read() {
+    let folder = format!("{}/examples/scenes", env!("CARGO_MANIFEST_DIR"));
+    let mut seen = 0;
+    for folder in [folder.clone(), folder + "/joints"] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "json") {
+                let scene = file::read(&path).unwrap();
+                survives(&scene, scene.seconds.into());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 13, "{seen} files");
+}
+
+#[test]
+fn every_setting_is_written() {
+    let other = Settings {
+        iterations: 7,
+        alpha: 0.1,
+        beta: 3.3,
+        gamma: 0.7,
+        k_start: 2.1,
+        k_max: 12345.0,
+        k_load: 17.0,
+        stabilise: false,
+        slop: 0.003,
+        margin: 0.07,
+        colours: 9,
+        colour_rounds: 5,
+        rescale_friction: false,
+        substeps: 2,
+        primal: PrimalForm::Lanes(8),
+        solve: SolveForm::Schur,
+        method: Method::Vbd,
+        k_joint: 4.0,
+        k_load_joint: 33.0,
+        beta_joint: 55.5,
+        k_vbd: 777.0,
+    };
+    let both = Settings::default().named().into_iter().zip(other.named());
+    both.for_each(|(usual, other)| assert!(usual.1 != other.1, "{} is the default", usual.0));
+    let scene = Scene { settings: other, ..example("wall") };
+    assert_eq!(file::parse(&file::to_text(&scene).unwrap(), "x").unwrap().settings, other);
+}
+
+#[test]
+fn names_that_are_taken_and_numbers_that_are_odd_are_written_too() {
+    let mut scene = scenes::build("rope", &BTreeMap::from([("segments".to_owned(), 3.0)])).unwrap();
+    let (third, odd) = (1.0f32 / 3.0, "a \"name\"\n\\ of its own");
+    let ball = BodyDesc::dynamic().at(Vec3::new(-0.0, 1e-30, third)).with(Collider::sphere(0.1).frictions(0.4, third));
+    let handle = scene.world.add(ball.pushed(Vec3::X, Vec3::Y)).unwrap();
+    scene.names.insert("body 0".to_owned(), handle);
+    scene.name = odd.to_owned();
+    scene.later.push((0.1, scenes::Action::Add { name: Some("body 1".to_owned()), body: ball_again() }));
+    survives(&scene, 0.5);
+    let back = file::parse(&file::to_text(&scene).unwrap(), "x").unwrap();
+    let position = back.world.desc(back.names["body 0"]).unwrap().position;
+    assert_eq!(position.to_array().map(f32::to_bits), [-0.0, 1e-30, third].map(f32::to_bits));
+    // What was said to a body since is not in its description.
+    scene.world.apply_impulse(handle, Vec3::X, Vec3::ZERO).unwrap();
+    let error = file::to_text(&scene).unwrap_err().to_string();
+    assert!(error.contains("cannot be written: body 3 was told something"), "{error}");
+}
+
+fn ball_again() -> BodyDesc {
+    BodyDesc::dynamic().at(Vec3::Y * 30.0).with(Collider::sphere(0.1))
+}
+
+#[test]
+fn hulls_survive_but_for_the_last_digit() {
+    let scene =
+        scenes::build("drop", &BTreeMap::from([("bodies".to_owned(), 30.0), ("hulls".to_owned(), 1.0)])).unwrap();
+    let back = file::parse(&file::to_text(&scene).unwrap(), "x").unwrap();
+    let mut hulls = 0;
+    for (a, b) in scene.world.handles().zip(back.world.handles()) {
+        let (a, b) = (scene.world.desc(a).unwrap(), back.world.desc(b).unwrap());
+        for (a, b) in a.colliders.iter().zip(&b.colliders) {
+            if let (Shape::ConvexHull(a), Shape::ConvexHull(b)) = (&a.shape, &b.shape) {
+                hulls += 1;
+                let corners: Vec<_> = b.vertices().collect();
+                assert_eq!(a.vertices().count(), corners.len());
+                for corner in a.vertices() {
+                    assert!(corners.iter().any(|c| c.distance(corner) < 1e-6), "{corner}");
+                }
+            }
+        }
+    }
+    assert!(hulls > 0);
 }

@@ -94,12 +94,12 @@ pub struct Settings {
     pub solve: SolveForm,
     /// The method. By name and number: 0 is [`Method::Avbd`], 1 [`Method::Vbd`].
     pub method: Method,
-    /// Stiffness of a joint that carries nothing, in units.
+    /// Stiffness of a joint that carries nothing, in units. Springs begin with one.
     pub k_joint: f32,
     /// Stiffness for the load a joint carries: what its multiplier pulls with, over its lever or a radian, times this.
     pub k_load_joint: f32,
-    /// How fast the stiffness of joints and springs grows with error within a step (Eq. 12 and 16): an error as large as the
-    /// joint's lever, or a radian, adds this many units in an iteration.
+    /// How fast the stiffness of joints grows with error within a step (Eq. 12): an error as large as the joint's lever, or a
+    /// radian, adds this many units in an iteration. Springs (Eq. 16) have a gentler one that is not for setting.
     pub beta_joint: f32,
     /// Stiffness of contacts and joints with [`Method::Vbd`], in units.
     pub k_vbd: f32,
@@ -174,6 +174,62 @@ impl Settings {
             _ => return false,
         }
         true
+    }
+
+    /// Every value by its name, as [`Settings::set`] takes it.
+    pub fn named(&self) -> [(&'static str, f64); 21] {
+        // Every field, so that a new one cannot be forgotten.
+        let Self {
+            iterations,
+            alpha,
+            beta,
+            gamma,
+            k_start,
+            k_max,
+            k_load,
+            stabilise,
+            slop,
+            margin,
+            colours,
+            colour_rounds,
+            rescale_friction,
+            substeps,
+            primal,
+            solve,
+            method,
+            k_joint,
+            k_load_joint,
+            beta_joint,
+            k_vbd,
+        } = *self;
+        let switch = |on: bool| f64::from(u8::from(on));
+        let lanes = match primal {
+            PrimalForm::Auto => 0,
+            PrimalForm::Lanes(lanes) => lanes,
+        };
+        [
+            ("iterations", iterations.into()),
+            ("alpha", alpha.into()),
+            ("beta", beta.into()),
+            ("gamma", gamma.into()),
+            ("k_start", k_start.into()),
+            ("k_max", k_max.into()),
+            ("k_load", k_load.into()),
+            ("stabilise", switch(stabilise)),
+            ("slop", slop.into()),
+            ("margin", margin.into()),
+            ("colours", colours.into()),
+            ("colour_rounds", colour_rounds.into()),
+            ("rescale_friction", switch(rescale_friction)),
+            ("substeps", substeps.into()),
+            ("primal", lanes.into()),
+            ("solve", switch(solve == SolveForm::Schur)),
+            ("method", switch(method == Method::Vbd)),
+            ("k_joint", k_joint.into()),
+            ("k_load_joint", k_load_joint.into()),
+            ("beta_joint", beta_joint.into()),
+            ("k_vbd", k_vbd.into()),
+        ]
     }
 
     /// Checks every value.

@@ -1,7 +1,7 @@
 //! Multipliers and stiffness of every joint after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11, 12 and 16).
 
 use crate::gpu::{Load, Store, abs, fmax, fmin};
-use crate::joints::{Ends, Joint, Row, RowState, Rules, flag, role};
+use crate::joints::{Ends, Joint, Row, RowState, Rules, flag, ramp, role};
 use crate::math::{Pose, Twist};
 use crate::rigid::Params;
 use crate::{layout, stage};
@@ -50,11 +50,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let strongest = highest * length;
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
         if asked.inside && row.grows() {
-            // Eq. 12 in the row's own units.
-            let grown = state.k + params.beta_joint * state.unit / length * abs(asked.error);
+            let spring = row.role == role::SPRING;
+            let beta = if spring { ramp::BETA } else { params.beta_joint };
+            let load = if spring { ramp::LOAD } else { params.k_load_joint };
+            // Eq. 12 and 16 in the row's own units.
+            let grown = state.k + beta * state.unit / length * abs(asked.error);
             // And never less than the load needs.
-            state.k = fmin(fmax(grown, params.k_load_joint * abs(state.lambda) / length), highest);
-            if row.role == role::SPRING {
+            state.k = fmin(fmax(grown, load * abs(state.lambda) / length), highest);
+            if spring {
                 state.k = fmin(state.k, row.stiffest(params.dt));
             }
         }

@@ -2,7 +2,7 @@
 //! (Eq. 19). Multipliers are along b's frame, so they turn with it.
 
 use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3};
-use crate::joints::{Ends, Joint, Row, RowState, flag, role, unit};
+use crate::joints::{Ends, Joint, Row, RowState, flag, ramp, role, unit};
 use crate::math::{Pose, Rotation};
 use crate::rigid::{Body, NONE, Params, option};
 use crate::{layout, stage};
@@ -58,12 +58,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let carried = if state.side == side { params.warm_joint } else { 0.0 };
         state.lambda *= carried;
         let stiffest = row.stiffest(params.dt);
-        let mut k = params.k_joint * unit;
+        let spring = row.role == role::SPRING;
+        let start = if spring { ramp::START } else { params.k_joint };
+        let load = if spring { ramp::LOAD } else { params.k_load_joint };
+        let mut k = start * unit;
         if row.grows() {
-            k = fmax(params.gamma * state.k, k + params.k_load_joint * abs(state.lambda) / length);
+            k = fmax(params.gamma * state.k, k + load * abs(state.lambda) / length);
         }
         state.k = fmin(k, params.k_max * unit);
-        if row.role == role::SPRING {
+        if spring {
             let whole = params.options & option::VBD != 0;
             state.k = if whole { stiffest } else { fmin(state.k, stiffest) };
         }

@@ -110,3 +110,13 @@ fn joined_bodies_do_not_touch_unless_they_may() {
         assert_eq!(simulation.step(DT).unwrap().manifolds, expected);
     }
 }
+
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    JointDesc::ball(body, hook).anchors(Vec3::Y * 0.5, Vec3::ZERO)
+}
+
+#[test]
+fn a_ball_joint_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(hung);
+}

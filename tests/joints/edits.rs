@@ -50,7 +50,7 @@ fn a_removed_body_takes_its_joints_along() {
         world.add_joint(JointDesc::ball(top, None)).unwrap();
         let link = world.add_joint(JointDesc::ball(low, top).anchors(Vec3::Y * 0.3, Vec3::ZERO)).unwrap();
         let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
-        for _ in 0..30 {
+        for _ in 0..15 {
             simulation.step(DT).unwrap();
         }
         assert!(simulation.body(low).unwrap().position.y > -0.31, "{name}: it hangs");
@@ -59,16 +59,16 @@ fn a_removed_body_takes_its_joints_along() {
         assert_eq!(simulation.world().joints().count(), 0, "{name}");
         // Another body in its slot has nothing to do with it.
         let other = simulation.world_mut().add(cube(Vec3::X * 5.0, 1.0)).unwrap();
-        for _ in 0..30 {
+        for _ in 0..15 {
             simulation.step(DT).unwrap();
         }
         for body in [low, other] {
             let speed = simulation.body(body).unwrap().linear_velocity;
-            assert!((speed + Vec3::Y * 0.5 * G).length() < 0.02, "{name}: {speed}");
+            assert!((speed + Vec3::Y * 0.25 * G).length() < 0.01, "{name}: {speed}");
         }
         // Joints for the first time in the slots of old ones, and more than there was room for.
         let mut last = other;
-        for i in 0..20 {
+        for i in 0..8 {
             let at = simulation.body(last).unwrap().position;
             let next = simulation.world_mut().add(cube(at + Vec3::X * 0.3, 0.1)).unwrap();
             let joint = JointDesc::ball(next, last).anchors(Vec3::X * -0.15, Vec3::X * 0.15);

@@ -70,7 +70,7 @@ fn what_broke_falls_and_what_is_repaired_holds() {
         limit.max_force = f32::INFINITY;
         simulation.world_mut().remove_joint(joint).unwrap();
         simulation.world_mut().add_joint(limit).unwrap();
-        for _ in 0..240 {
+        for _ in 0..150 {
             simulation.step(DT).unwrap();
         }
         let state = simulation.body(body).unwrap();

@@ -81,3 +81,32 @@ fn springs_resist_bending() {
     let way: f32 = (0..5).map(|i| 0.5 * i as f32).map(|y| 5.0 / 2000.0 * (2.25 - y) * (2.25 - y)).sum();
     assert!(bent > way && bent < 1.1 * way, "{bent} m, not {way}");
 }
+
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    // Held along y by a limit, driven along x, free along z and about angles but for a spring about one.
+    let spring = Drive::Spring { target: 0.0, stiffness: 5.0, damping: 1.0, max: f32::INFINITY };
+    JointDesc::generic(body, hook)
+        .limited(JointAxis::Y, -0.5, f32::INFINITY)
+        .driven(JointAxis::X, Drive::Position { target: 0.0, max: 50.0 })
+        .driven(JointAxis::Twist, spring)
+}
+
+#[test]
+fn a_generic_joint_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(hung);
+}
+
+#[test]
+fn limbs_fall_over_as_far_as_they_may() {
+    let world = drystone::scenes::limbs(4).unwrap();
+    let limbs: Vec<_> = world.handles().collect();
+    let mut simulation = simulate(world, iterating(10));
+    run(&mut simulation, 5.0);
+    for (i, limb) in limbs.iter().enumerate() {
+        let state = simulation.body(*limb).unwrap();
+        let up = state.rotation * Vec3::Y;
+        let (leans, expected) = (up.x.atan2(up.y), std::f32::consts::FRAC_PI_2 * (i + 1) as f32 / 5.0);
+        assert!((leans - expected).abs() < 0.5f32.to_radians(), "{i}: {leans} rad, not {expected}");
+    }
+}

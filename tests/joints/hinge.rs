@@ -62,14 +62,22 @@ fn a_hinge_holds_its_axis_under_load() {
 #[test]
 fn a_limit_holds_within_half_a_degree() {
     common::on_every_backend(|backend| {
-        for (low, high) in [(-0.5f32, 0.7f32), (-1.2, -0.1), (-3.0, 3.0)] {
-            let mut world = World::new();
+        // One beside the other.
+        let mut world = World::new();
+        let limits = [(-0.5f32, 0.7f32), (-1.2, -0.1), (-3.0, 3.0)];
+        let mut doors = Vec::new();
+        for ((low, high), z) in limits.into_iter().zip([0.0, 2.0, 4.0]) {
             let (body, hinge) = door(&mut world, 10.0);
-            world.add_joint(hinge.limited(JointAxis::Twist, low, high)).unwrap();
-            let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
-            for _ in 0..240 {
-                simulation.step(DT).unwrap();
-            }
+            world.set_pose(body, Vec3::new(0.5, 0.0, z), Quat::IDENTITY).unwrap();
+            let hinge = hinge.anchors(Vec3::X * -0.5, Vec3::Z * z).limited(JointAxis::Twist, low, high);
+            world.add_joint(hinge).unwrap();
+            doors.push((body, low));
+        }
+        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        for _ in 0..240 {
+            simulation.step(DT).unwrap();
+        }
+        for (body, low) in doors {
             // Gravity pulls the door down, to -90 degrees if it may.
             let expected = low.max(-std::f32::consts::FRAC_PI_2);
             let now = angle(&mut simulation, body);
@@ -148,4 +156,15 @@ fn a_frame_sets_the_rest_of_a_hinge() {
     run(&mut simulation, 0.5);
     let turned = simulation.body(a).unwrap().rotation.angle_between(Quat::from_rotation_z(1.0));
     assert!(turned < 1e-3, "nothing turns it: {turned}");
+}
+
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    let hinge = JointDesc::hinge(body, hook).anchors(Vec3::Y * 0.5, Vec3::ZERO).about(Vec3::Z, Vec3::Z);
+    hinge.limited(JointAxis::Twist, -0.5, 0.5).driven(JointAxis::Twist, Drive::Speed { speed: 0.0, max: 1.0 })
+}
+
+#[test]
+fn a_hinge_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(hung);
 }

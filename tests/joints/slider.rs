@@ -66,3 +66,32 @@ fn a_slider_on_a_turning_body_turns_with_it() {
     let expected = 104.0 / 100.0;
     assert!((distance - expected).abs() < 0.005, "{distance} m, not {expected}");
 }
+
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    JointDesc::slider(body, hook).anchors(Vec3::ZERO, Vec3::Y * -0.5).limited(JointAxis::X, -0.1, 0.1)
+}
+
+#[test]
+fn a_slider_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(hung);
+}
+
+#[test]
+fn lifts_rise_each_to_its_limit() {
+    let world = drystone::scenes::lifts(4).unwrap();
+    let lifts: Vec<_> = world.handles().collect();
+    let mut simulation = simulate(world, iterating(10));
+    run(&mut simulation, 0.5);
+    for lift in &lifts {
+        let y = simulation.body(*lift).unwrap().position.y;
+        // 300 N less their weight, up to a metre a second.
+        let expected = 0.5 - 0.5 / ((300.0 - 20.0 * G) / 20.0);
+        assert!((y - expected).abs() < 0.02, "{y} m, not {expected}");
+    }
+    run(&mut simulation, 3.5);
+    for (i, lift) in lifts.iter().enumerate() {
+        let y = simulation.body(*lift).unwrap().position.y;
+        assert!((y - (1.0 + 0.5 * i as f32)).abs() < 5e-3, "{i}: {y} m");
+    }
+}

@@ -90,3 +90,14 @@ fn damping_leaves_falling_and_turning_alone() {
     let euler = (1.0 + (spin * DT) * (spin * DT)).powf(-60.0);
     assert!((euler - 0.1..1.01).contains(&(around / spin)), "{around} m/s of {spin}");
 }
+
+/// What holds a weight half a metre below a hook.
+pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
+    let rest = 0.5 - 2.0 * G / 2000.0;
+    JointDesc::spring(body, hook, rest, 2000.0, 100.0)
+}
+
+#[test]
+fn a_spring_breaks_is_repaired_and_goes_with_its_body() {
+    life::lives(hung);
+}

@@ -233,6 +233,54 @@ pub fn hinge_limits(count: u32) -> Result<World, WorldError> {
     Ok(world)
 }
 
+/// Lifts on sliders, each with a motor up to a limit of its own.
+pub fn lifts(count: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    for i in 0..count {
+        let place = Vec3::new(1.5 * i as f32, 0.0, 0.0);
+        let lift = Collider::cuboid(Vec3::new(1.0, 0.1, 1.0)).density(200.0);
+        let lift = world.add(BodyDesc::dynamic().at(place).with(lift))?;
+        let up = Quat::from_rotation_arc(Vec3::X, Vec3::Y);
+        let slider = JointDesc::slider(lift, None).placed(&world, place, up)?;
+        let drive = Drive::Speed { speed: 1.0, max: 300.0 };
+        let top = 1.0 + 0.5 * i as f32;
+        world.add_joint(slider.limited(JointAxis::X, 0.0, top).driven(JointAxis::X, drive))?;
+    }
+    Ok(world)
+}
+
+/// Balls on rods, which begin above the points they fall around, each farther from the vertical.
+pub fn rods(count: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    for i in 0..count {
+        let point = Vec3::new(0.0, 2.0, 0.6 * i as f32);
+        let angle = 0.2 * (i + 1) as f32;
+        let place = point + Vec3::new(angle.sin(), angle.cos(), 0.0);
+        let ball = world.add(BodyDesc::dynamic().at(place).with(Collider::sphere(0.1)))?;
+        world.add_joint(JointDesc::rod(ball, None, 1.0).anchors(Vec3::ZERO, point))?;
+    }
+    Ok(world)
+}
+
+/// Limbs that stand on end and fall over as far as they may: joints put together axis by axis.
+pub fn limbs(count: u32) -> Result<World, WorldError> {
+    let mut world = World::new();
+    for i in 0..count {
+        let foot = Vec3::new(0.0, 1.0, 1.2 * i as f32);
+        let limb = BodyDesc::dynamic().at(foot + Vec3::Y * 0.4).spinning(Vec3::new(0.0, 0.0, -0.5));
+        let limb = world.add(limb.with(Collider::capsule(0.3, 0.1)))?;
+        let up = Quat::from_rotation_arc(Vec3::X, Vec3::Y);
+        let mut joint = JointDesc::generic(limb, None).placed(&world, foot, up)?;
+        for axis in [JointAxis::X, JointAxis::Y, JointAxis::Z, JointAxis::Twist] {
+            joint = joint.locked(axis);
+        }
+        let most = FRAC_PI_2 * (i + 1) as f32 / (count + 1) as f32;
+        let joint = joint.limited(JointAxis::SwingY, -0.2, 0.2).limited(JointAxis::SwingZ, -most, most);
+        world.add_joint(joint)?;
+    }
+    Ok(world)
+}
+
 /// A net of `side` by `side` balls, each joined to its neighbours, held at its border: 190 make 36,100 bodies and 72,000 joints.
 pub fn joint_grid(side: u32) -> Result<World, WorldError> {
     let mut world = World::new();

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../../../examples/scenes/README.md")]
 
+pub use super::export::{to_text, write};
 use super::joints;
 use super::json::{
     Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
@@ -171,28 +172,35 @@ fn settings(value: &Value) -> Checked<Settings> {
     Ok(found)
 }
 
-/// Bodies that `later` may name, and whether they are kinematic.
-struct Names(BTreeMap<String, BodyKind>);
+/// What `later` may name.
+#[derive(Default)]
+struct Names {
+    /// Bodies, and what may move them.
+    bodies: BTreeMap<String, BodyKind>,
+    /// Joints, and what their bodies are called.
+    joints: BTreeMap<String, Vec<String>>,
+}
 
-impl Names {
-    fn add(&mut self, name: &str, kind: BodyKind) -> Checked<()> {
-        match self.0.insert(name.to_owned(), kind) {
-            None => Ok(()),
-            Some(_) => Err(Problem::new(format!(" is `{name}`, which another body is called")).inside("name")),
-        }
-    }
-
-    fn known(&self, value: &Value) -> Checked<String> {
-        let name = text(value)?;
-        if self.0.contains_key(&name) {
-            return Ok(name);
-        }
-        Err(Problem::new(format!(" is `{name}`; there is no body of that name then")))
+/// Adds what goes by a name.
+fn called<T>(names: &mut BTreeMap<String, T>, name: &str, what: &str, value: T) -> Checked<()> {
+    match names.insert(name.to_owned(), value) {
+        None => Ok(()),
+        Some(_) => Err(Problem::new(format!(" is `{name}`, which another {what} is called")).inside("name")),
     }
 }
 
+/// The name of something that is there.
+fn known<T>(names: &BTreeMap<String, T>, what: &str, value: &Value) -> Checked<String> {
+    let name = text(value)?;
+    if names.contains_key(&name) {
+        return Ok(name);
+    }
+    Err(Problem::new(format!(" is `{name}`; there is no {what} of that name then")))
+}
+
 /// Words for what happens.
-const ACTIONS: [&str; 8] = ["add", "remove", "pose", "velocity", "impulse", "force", "target", "gravity"];
+const ACTIONS: [&str; 10] =
+    ["add", "remove", "pose", "velocity", "impulse", "force", "target", "break", "repair", "gravity"];
 
 fn later(value: &Value, names: &mut Names) -> Checked<(f32, Action)> {
     let mut o = Object::new(value)?;
@@ -216,20 +224,24 @@ fn action(word: &str, value: &Value, names: &mut Names) -> Checked<Action> {
                 return Err(Problem::new(" is not for bodies that come later").inside("copies"));
             }
             if let Some(name) = &name {
-                names.add(name, desc.kind)?;
+                called(&mut names.bodies, name, "body", desc.kind)?;
             }
             return Ok(Action::Add { name, body: desc });
         }
         "remove" => {
-            let body = names.known(value)?;
-            names.0.remove(&body);
+            let body = known(&names.bodies, "body", value)?;
+            names.bodies.remove(&body);
+            // Its joints go with it.
+            names.joints.retain(|_, bodies| !bodies.contains(&body));
             return Ok(Action::Remove { body });
         }
+        "break" => return known(&names.joints, "joint", value).map(|joint| Action::Break { joint }),
+        "repair" => return known(&names.joints, "joint", value).map(|joint| Action::Repair { joint }),
         "gravity" => return vector(value).map(|gravity| Action::Gravity { gravity }),
         _ => {}
     }
     let mut o = Object::new(value)?;
-    let body = o.need("body", |v| names.known(v))?;
+    let body = o.need("body", |v| known(&names.bodies, "body", v))?;
     let action = match word {
         "pose" | "target" => {
             let position = o.need("position", vector)?;
@@ -240,7 +252,7 @@ fn action(word: &str, value: &Value, names: &mut Names) -> Checked<Action> {
             if word == "pose" {
                 Action::Pose { body, position, rotation }
             } else {
-                if names.0.get(&body) != Some(&BodyKind::Kinematic) {
+                if names.bodies.get(&body) != Some(&BodyKind::Kinematic) {
                     return Err(Problem::new(format!(" is `{body}`; a target is for kinematic bodies")).inside("body"));
                 }
                 let seconds = o.get("seconds", |v| within(v, 0.0, true, 1e6))?.unwrap_or(0.0);
@@ -276,7 +288,10 @@ fn add(world: &mut World, body: &Body) -> Checked<BodyHandle> {
     for (x, y, z) in (0..count[0]).flat_map(|x| (0..count[1]).flat_map(move |y| (0..count[2]).map(move |z| (x, y, z))))
     {
         let mut desc = body.desc.clone();
-        desc.position += step * Vec3::new(x as f32, y as f32, z as f32);
+        // A sum with 0 would make 0 of -0.
+        if body.copies.is_some() {
+            desc.position += step * Vec3::new(x as f32, y as f32, z as f32);
+        }
         let handle = world.add(desc)?;
         first.get_or_insert(handle);
     }
@@ -294,19 +309,29 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     if let Some(gravity) = gravity {
         world.set_gravity(gravity)?;
     }
-    let (mut handles, mut names) = (BTreeMap::new(), Names(BTreeMap::new()));
+    let (mut handles, mut names) = (BTreeMap::new(), Names::default());
     o.need("bodies", |v| {
         each(v, |v| {
             let body = body(v)?;
             let handle = add(&mut world, &body)?;
             if let Some(name) = &body.name {
-                names.add(name, body.desc.kind)?;
+                called(&mut names.bodies, name, "body", body.desc.kind)?;
                 handles.insert(name.clone(), handle);
             }
             Ok(())
         })
     })?;
-    o.get("joints", |v| each(v, |v| joints::add(v, &handles, &mut world)))?;
+    let mut joint_names = BTreeMap::new();
+    o.get("joints", |v| {
+        each(v, |v| {
+            let joints::Added { name, joint, bodies } = joints::add(v, &handles, &mut world)?;
+            if let Some(name) = name {
+                called(&mut names.joints, &name, "joint", bodies)?;
+                joint_names.insert(name, joint);
+            }
+            Ok(())
+        })
+    })?;
     let later = o.get("later", |v| {
         // Names are looked up in the order in which things happen.
         let mut order: Vec<(usize, &Value)> = list(v)?.iter().enumerate().collect();
@@ -316,5 +341,6 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     })?;
     o.finish()?;
     let camera = Camera::of(&world);
-    Ok(Scene { name, world, names: handles, later: later.unwrap_or_default(), settings, dt, seconds, camera })
+    let later = later.unwrap_or_default();
+    Ok(Scene { name, world, names: handles, joint_names, later, settings, dt, seconds, camera })
 }

@@ -1,15 +1,15 @@
 //! Joints of scene files.
 
 use super::file::{rotation, vector};
-use super::json::{Checked, Object, Problem, array, kind_of, one_of, single, text};
+use super::json::{Checked, Object, Problem, array, kind_of, one_of, single, switch, text};
 use crate::glam::{Quat, Vec3};
 use crate::world::joint::{Axis, Drive, Hold, JointAxis};
-use crate::world::{BodyHandle, JointDesc, World};
+use crate::world::{BodyHandle, JointDesc, JointHandle, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What files call the coordinates.
-const AXES: [(&str, JointAxis); 7] = [
+pub const AXES: [(&str, JointAxis); 7] = [
     ("x", JointAxis::X),
     ("y", JointAxis::Y),
     ("z", JointAxis::Z),
@@ -78,9 +78,18 @@ fn axis(value: &Value) -> Checked<Axis> {
     Ok(Axis { hold, drive })
 }
 
+/// A joint that was added.
+pub struct Added {
+    pub name: Option<String>,
+    pub joint: JointHandle,
+    /// What its bodies are called.
+    pub bodies: Vec<String>,
+}
+
 /// Adds a joint to the world.
-pub fn add(value: &Value, names: &BTreeMap<String, BodyHandle>, world: &mut World) -> Checked<()> {
+pub fn add(value: &Value, names: &BTreeMap<String, BodyHandle>, world: &mut World) -> Checked<Added> {
     let mut o = Object::new(value)?;
+    let name = o.get("name", text)?;
     let known = |v: &Value| {
         let name = text(v)?;
         names.get(&name).copied().ok_or_else(|| Problem::new(format!(" is `{name}`; there is no body of that name")))
@@ -127,9 +136,13 @@ pub fn add(value: &Value, names: &BTreeMap<String, BodyHandle>, world: &mut Worl
     }
     desc.max_force = o.get("max_force", single)?.unwrap_or(desc.max_force);
     desc.max_torque = o.get("max_torque", single)?.unwrap_or(desc.max_torque);
-    let collide = |v: &Value| v.as_bool().ok_or_else(|| kind_of(v, "true or false"));
-    desc.collide = o.get("collide", collide)?.unwrap_or(desc.collide);
+    desc.collide = o.get("collide", switch)?.unwrap_or(desc.collide);
+    let broken = o.get("broken", switch)?.unwrap_or(false);
     o.finish()?;
-    world.add_joint(desc)?;
-    Ok(())
+    let joint = world.add_joint(desc)?;
+    if broken {
+        world.break_joint(joint)?;
+    }
+    let bodies = ["a", "b"].into_iter().filter_map(|end| Some(value.get(end)?.as_str()?.to_owned()));
+    Ok(Added { name, joint, bodies: bodies.collect() })
 }

@@ -119,6 +119,10 @@ pub fn integer(value: &Value) -> Checked<u32> {
     })
 }
 
+pub fn switch(value: &Value) -> Checked<bool> {
+    value.as_bool().ok_or_else(|| kind_of(value, "true or false"))
+}
+
 pub fn text(value: &Value) -> Checked<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| kind_of(value, "a string"))
 }

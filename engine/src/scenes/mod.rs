@@ -5,6 +5,8 @@ mod articulated;
 mod cameras;
 mod cards;
 #[cfg(feature = "scene-files")]
+mod export;
+#[cfg(feature = "scene-files")]
 pub mod file;
 mod jointed;
 #[cfg(feature = "scene-files")]
@@ -17,7 +19,7 @@ mod sliding;
 
 pub use arch::arch;
 pub use articulated::{
-    bridge, chainmail, hinge_limits, joint_grid, motor, ragdolls, rope, swing_box, wall, wall_balls,
+    bridge, chainmail, hinge_limits, joint_grid, lifts, limbs, motor, ragdolls, rods, rope, swing_box, wall, wall_balls,
 };
 pub use cards::cards;
 pub use jointed::{chain_balls, pendulum, spring_chain, spring_ratio};
@@ -28,7 +30,7 @@ pub use sliding::{friction, rolling, spinner};
 use crate::Settings;
 use crate::glam::Vec3;
 use crate::render::Camera;
-use crate::world::{BodyDesc, BodyHandle, Collider, World, WorldError};
+use crate::world::{BodyDesc, BodyHandle, Collider, JointHandle, World, WorldError};
 use std::collections::BTreeMap;
 
 /// A world, and what happens to it later.
@@ -40,6 +42,8 @@ pub struct Scene {
     pub world: World,
     /// Bodies of it that have a name.
     pub names: BTreeMap<String, BodyHandle>,
+    /// Joints of it that have a name.
+    pub joint_names: BTreeMap<String, JointHandle>,
     /// What happens later, by the second at which it does: see [`Script`].
     pub later: Vec<(f32, Action)>,
     /// Settings it wants.
@@ -102,13 +106,27 @@ pub enum SceneError {
         /// The name.
         name: String,
     },
+    /// Something should happen to a joint that is not there.
+    #[error("there is no joint named `{name}`")]
+    NoJoint {
+        /// The name.
+        name: String,
+    },
+    /// Files have no words for it.
+    #[error("scene `{scene}` cannot be written: {problem}")]
+    Unwritable {
+        /// The scene.
+        scene: String,
+        /// Why.
+        problem: String,
+    },
     /// The world refused a body.
     #[error(transparent)]
     World(#[from] WorldError),
 }
 
 /// Every scene.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 26] = [
     "pile",
     "stack",
     "pyramid",
@@ -131,6 +149,9 @@ pub const NAMES: [&str; 23] = [
     "rope",
     "motor",
     "hinge_limits",
+    "lifts",
+    "rods",
+    "limbs",
     "joint_grid",
 ];
 
@@ -247,13 +268,17 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         "rope" => (rope(p.count("segments", 20, 10_000)?)?, 10.0),
         "motor" => (motor(p.count("count", 5, 10_000)?)?, 10.0),
         "hinge_limits" => (hinge_limits(p.count("count", 5, 10_000)?)?, 5.0),
+        "lifts" => (lifts(p.count("count", 5, 10_000)?)?, 5.0),
+        "rods" => (rods(p.count("count", 5, 10_000)?)?, 10.0),
+        "limbs" => (limbs(p.count("count", 5, 10_000)?)?, 5.0),
         "joint_grid" => (joint_grid(p.count("side", 190, 2000)?)?, 3.0),
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };
     p.finish()?;
     let camera = cameras::camera(scene, &world);
-    Ok(Scene { name: scene.to_owned(), world, names: BTreeMap::new(), later, settings, dt: DT, seconds, camera })
+    let (names, joint_names) = (BTreeMap::new(), BTreeMap::new());
+    Ok(Scene { name: scene.to_owned(), world, names, joint_names, later, settings, dt: DT, seconds, camera })
 }
 
 /// A world with a floor at y = 0.

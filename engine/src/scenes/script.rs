@@ -1,12 +1,14 @@
-//! What happens to a scene while it runs: bodies thrown in or taken away, pushes, kinematic bodies on their way.
+//! What happens to a scene while it runs: bodies thrown in or taken away, pushes, kinematic bodies on their way, joints that
+//! are broken and repaired.
 
 use super::{Scene, SceneError};
 use crate::glam::{Quat, Vec3};
-use crate::world::{BodyDesc, BodyHandle};
+use crate::world::{BodyDesc, BodyHandle, JointHandle};
 use crate::{Result, Simulation};
 use std::collections::BTreeMap;
 
-/// Something that happens once. Bodies go by their names in [`Scene::names`], or the one they are added with.
+/// Something that happens once. Bodies go by their names in [`Scene::names`], or the one they are added with; joints by those
+/// in [`Scene::joint_names`].
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A body is thrown in.
@@ -70,6 +72,16 @@ pub enum Action {
         /// How long it takes; at least a step.
         seconds: f32,
     },
+    /// A joint is broken: it does nothing until it is repaired.
+    Break {
+        /// The joint.
+        joint: String,
+    },
+    /// A joint is repaired.
+    Repair {
+        /// The joint.
+        joint: String,
+    },
     /// Gravity changes.
     Gravity {
         /// The acceleration.
@@ -97,6 +109,7 @@ pub struct Script {
     /// The last is the first to happen.
     later: Vec<(f32, Action)>,
     names: BTreeMap<String, BodyHandle>,
+    joints: BTreeMap<String, JointHandle>,
     ways: Vec<Way>,
 }
 
@@ -107,7 +120,7 @@ impl Script {
         later.reverse();
         // Stable: what happens at the same time happens in the order of the list.
         later.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Self { later, names: scene.names.clone(), ways: Vec::new() }
+        Self { later, names: scene.names.clone(), joints: scene.joint_names.clone(), ways: Vec::new() }
     }
 
     /// To be called before the step from `time` to `time + dt`. Returns the bodies that were added.
@@ -130,6 +143,10 @@ impl Script {
 
     fn body(&self, name: &str) -> Result<BodyHandle, SceneError> {
         self.names.get(name).copied().ok_or_else(|| SceneError::NoBody { name: name.to_owned() })
+    }
+
+    fn joint(&self, name: &str) -> Result<JointHandle, SceneError> {
+        self.joints.get(name).copied().ok_or_else(|| SceneError::NoJoint { name: name.to_owned() })
     }
 
     fn act(&mut self, simulation: &mut Simulation, act: Action, time: f64, added: &mut Vec<BodyHandle>) -> Result<()> {
@@ -169,6 +186,8 @@ impl Script {
                 self.ways.retain(|way| way.body != body);
                 self.ways.push(Way { body, from, to, start: time, seconds: f64::from(seconds).max(1e-9) });
             }
+            Action::Break { joint } => world.break_joint(self.joint(&joint)?)?,
+            Action::Repair { joint } => world.repair_joint(self.joint(&joint)?)?,
             Action::Gravity { gravity } => world.set_gravity(gravity)?,
         }
         Ok(())

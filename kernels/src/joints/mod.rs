@@ -149,6 +149,17 @@ pub mod role {
     pub const SPRING: u32 = 3;
 }
 
+/// How the stiffness of springs grows: as that of joints does by the settings, but gently. What is stiff at once holds what it
+/// joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
+pub mod ramp {
+    /// Stiffness at first, in units.
+    pub const START: f32 = 1.0;
+    /// Stiffness for the load.
+    pub const LOAD: f32 = 10.0;
+    /// Beta of Eq. 16.
+    pub const BETA: f32 = 10.0;
+}
+
 /// Force from which on a row counts as unbounded.
 pub const UNBOUNDED: f32 = 1e30;
 

@@ -1,5 +1,6 @@
 //! The `drystone` command.
 
+mod export;
 mod film;
 mod html;
 mod info;
@@ -31,6 +32,8 @@ enum Command {
     Run(Box<run::Options>),
     /// Runs the broad phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
+    /// Writes a scene as a file that `run` reads.
+    Export(export::Options),
     /// Runs a scene once for every value of a parameter, and writes the curves.
     Sweep(sweep::Options),
 }
@@ -40,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         Some(Command::Info) => info::run(),
         Some(Command::Run(options)) => run::run(&options),
         Some(Command::Passes(options)) => passes::run(&options),
+        Some(Command::Export(options)) => export::run(&options),
         Some(Command::Sweep(options)) => sweep::run(&options),
         None => run::run(&run::Options::parse_from(["run"])),
     }

@@ -63,7 +63,11 @@ pub struct Options {
 const MOST_STEPS: f64 = 1e7;
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
-    let (scene, settings) = prepare(options)?;
+    let mut scene = prepare(&options.scene, &options.set)?;
+    if let Some(iterations) = options.iterations {
+        scene.settings.iterations = iterations;
+    }
+    scene.settings.check()?;
     let dt = options.dt.unwrap_or(scene.dt);
     if !(dt > 0.0 && dt <= 1.0) {
         bail!("a time step of {dt} s: it must be greater than 0, and at most 1 s");
@@ -87,7 +91,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} steps {msg}")?);
     let mut script = Script::new(&scene);
     let mut outputs = outputs::Outputs::new(&options.outputs, &scene, steps, dt, &bar)?;
-    let (name, bodies) = (scene.name, scene.world.len());
+    let (name, bodies, settings) = (scene.name, scene.world.len(), scene.settings);
     let mut simulation = Simulation::new(scene.world, settings, device(options)?)?;
     let info = simulation.device();
     writeln!(out, "{name}: {bodies} bodies on {} ({})", info.name, info.backend)?;
@@ -124,11 +128,11 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 /// Builds or reads the scene, and sorts `--set` into settings and parameters of it.
-fn prepare(options: &Options) -> anyhow::Result<(Scene, Settings)> {
-    let from_file = std::path::Path::new(&options.scene).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
+    let from_file = std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let mut parameters = BTreeMap::new();
     let mut wanted = Vec::new();
-    for pair in &options.set {
+    for pair in set {
         let (key, value) = pair.split_once('=').with_context(|| format!("`--set {pair}`: expected KEY=VALUE"))?;
         let number: f64 = value.parse().with_context(|| format!("`--set {pair}`: `{value}` is not a number"))?;
         if Settings::default().set(key, number) {
@@ -137,22 +141,17 @@ fn prepare(options: &Options) -> anyhow::Result<(Scene, Settings)> {
             parameters.insert(key.to_owned(), number);
         }
     }
-    let scene = if !from_file {
-        scenes::build(&options.scene, &parameters)?
+    let mut scene = if !from_file {
+        scenes::build(name, &parameters)?
     } else if let Some(key) = parameters.into_keys().next() {
-        bail!("{}: there is no setting `{key}`, and files have no parameters", options.scene)
+        bail!("{name}: there is no setting `{key}`, and files have no parameters")
     } else {
-        scenes::file::read(&options.scene)?
+        scenes::file::read(name)?
     };
-    let mut settings = scene.settings;
     for (key, number) in wanted {
-        settings.set(key, number);
+        scene.settings.set(key, number);
     }
-    if let Some(iterations) = options.iterations {
-        settings.iterations = iterations;
-    }
-    settings.check()?;
-    Ok((scene, settings))
+    Ok(scene)
 }
 
 fn device(options: &Options) -> anyhow::Result<Device> {

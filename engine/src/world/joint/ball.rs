@@ -10,7 +10,11 @@ impl JointDesc {
     /// A ball joint: two points that stay together. With the world for b, the hard attachment of a body to a point.
     ///
     /// ```text
-    ///     a ------(o)------ b       X, Y, Z held; all angles free
+    ///             y
+    ///             |               X, Y, Z held: a's point stays on b's
+    ///     a -----(o)----- b       Twist, SwingY, SwingZ free, measured from b's frame to a's
+    ///            / \
+    ///           z   x
     /// ```
     pub fn ball(a: BodyHandle, b: impl Into<Option<BodyHandle>>) -> Self {
         Self::free(a, b.into()).held(&[JointAxis::X, JointAxis::Y, JointAxis::Z])

@@ -12,7 +12,7 @@ impl JointDesc {
     /// A rod: two points that keep their distance.
     ///
     /// ```text
-    ///     a o--------------o b      Distance held
+    ///     a o--------------o b      Distance held; frames do not matter, the bodies turn as they like
     /// ```
     pub fn rod(a: BodyHandle, b: impl Into<Option<BodyHandle>>, length: f32) -> Self {
         let mut desc = Self::free(a, b.into()).colliding();
@@ -23,7 +23,7 @@ impl JointDesc {
     /// A rope: two points that are no farther apart than its length. It pulls and never pushes.
     ///
     /// ```text
-    ///     a o~~~~~~~~~~~~~~o b      Distance at most the length
+    ///     a o~~~~~~~~~~~~~~o b      Distance at most the length; frames do not matter
     /// ```
     pub fn rope(a: BodyHandle, b: impl Into<Option<BodyHandle>>, length: f32) -> Self {
         let desc = Self::free(a, b.into()).colliding();
@@ -33,7 +33,7 @@ impl JointDesc {
     /// A spring between two points, with a damper of its length's rate.
     ///
     /// ```text
-    ///     a o-/\/\/\/\/\/\-o b      Distance pulled towards the rest length
+    ///     a o-/\/\/\/\/\/\-o b      Distance pulled towards the rest length; frames do not matter
     /// ```
     pub fn spring(a: BodyHandle, b: impl Into<Option<BodyHandle>>, rest: f32, stiffness: f32, damping: f32) -> Self {
         let spring = Drive::Spring { target: rest, stiffness, damping, max: f32::INFINITY };

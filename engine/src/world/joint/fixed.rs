@@ -10,7 +10,11 @@ impl JointDesc {
     /// A fixed joint: a's frame stays where b's is.
     ///
     /// ```text
-    ///     [ a ]#[ b ]       X, Y, Z, Twist, SwingY, SwingZ held
+    ///          y
+    ///          |
+    ///     [ a ]#[ b ]       X, Y, Z, Twist, SwingY, SwingZ held: the frames of both, at the point, stay one
+    ///         / \
+    ///        z   x
     /// ```
     pub fn fixed(a: BodyHandle, b: impl Into<Option<BodyHandle>>) -> Self {
         use JointAxis::{SwingY, SwingZ, Twist, X, Y, Z};

@@ -1,4 +1,12 @@
 //! Every coordinate by itself: free, held, limited or driven.
+//!
+//! ```text
+//!        y   a
+//!        | /          rows: as many as coordinates are held, limited or driven
+//!   b ---o---- x
+//!       /
+//!      z
+//! ```
 
 use super::{BodyHandle, JointDesc};
 
