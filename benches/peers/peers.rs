@@ -1,5 +1,5 @@
-//! The same scenes on drystone and on rapier3d in one run: time a step, penetration, and what still stands after five
-//! seconds. They take turns of a few steps, so that whatever else the machine does meets all of them; the time that
+//! The same scenes on drystone and on rapier3d in one run: time a step, penetration (deepest over time, and deepest and mean
+//! at the end), and what still stands after five seconds. They take turns of a few steps, so that whatever else the machine does meets all of them; the time that
 //! processors really worked is the fairer figure on a machine that is shared. `cargo bench -p drystone-peers`; an argument
 //! picks scenes by part of their name.
 //!
@@ -26,8 +26,16 @@ const TURN: u32 = 10;
 /// An engine with a scene.
 trait Engine {
     fn step(&mut self);
-    /// Deepest overlap and highest body.
-    fn end(&mut self) -> (f64, f64);
+    /// How it stands now.
+    fn state(&mut self) -> State;
+}
+
+/// Overlaps, in metres, as each engine's own contacts tell them, and the height of the highest body.
+struct State {
+    deepest: f64,
+    /// Over all contact points, those without overlap too.
+    mean: f64,
+    top: f64,
 }
 
 /// What a scene came to.
@@ -37,11 +45,13 @@ struct Outcome {
     times: Vec<Duration>,
     /// Time of all processors that this process was given meanwhile.
     processors: Duration,
+    /// Deepest overlap that was seen, once a turn.
+    deepest: f64,
 }
 
 impl Outcome {
     fn new(who: impl Into<String>, engine: impl Engine + 'static) -> Self {
-        Self { who: who.into(), engine: Box::new(engine), times: Vec::new(), processors: Duration::ZERO }
+        Self { who: who.into(), engine: Box::new(engine), times: Vec::new(), processors: Duration::ZERO, deepest: 0.0 }
     }
 
     fn turn(&mut self) {
@@ -52,6 +62,7 @@ impl Outcome {
             self.times.push(start.elapsed());
         }
         self.processors += processors().saturating_sub(before);
+        self.deepest = self.deepest.max(self.engine.state().deepest);
     }
 
     fn median(&self) -> f64 {
@@ -80,9 +91,9 @@ impl Engine for Simulation {
         self.step(DT).expect("a step");
     }
 
-    fn end(&mut self) -> (f64, f64) {
-        let end = Metrics::of(self).expect("metrics");
-        (end.max_penetration, end.top)
+    fn state(&mut self) -> State {
+        let now = Metrics::of(self).expect("metrics");
+        State { deepest: now.max_penetration, mean: now.mean_penetration, top: now.top }
     }
 }
 
@@ -101,11 +112,16 @@ impl Engine for Rapier {
         self.world.step();
     }
 
-    fn end(&mut self) -> (f64, f64) {
-        let deepest = self.world.narrow_phase.contact_pairs().filter_map(|p| p.find_deepest_contact());
-        let penetration = deepest.map(|(_, contact)| f64::from(-contact.dist)).fold(0.0, f64::max);
+    fn state(&mut self) -> State {
+        let pairs = self.world.narrow_phase.contact_pairs();
+        let points = pairs.flat_map(|p| p.manifolds().iter().flat_map(|m| &m.points));
+        let depths: Vec<f64> = points.map(|p| f64::from(-p.dist).max(0.0)).collect();
         let heights = self.bodies.iter().map(|h| f64::from(self.world.bodies[*h].translation().y));
-        (penetration, heights.fold(f64::NEG_INFINITY, f64::max))
+        State {
+            deepest: depths.iter().copied().fold(0.0, f64::max),
+            mean: depths.iter().sum::<f64>() / depths.len().max(1) as f64,
+            top: heights.fold(f64::NEG_INFINITY, f64::max),
+        }
     }
 }
 
@@ -190,15 +206,18 @@ fn main() {
         }
         let (base, base_processors) = (outcomes[0].median(), outcomes[0].processors());
         for o in &mut outcomes {
-            let (penetration, top) = o.engine.end();
+            let end = o.engine.state();
             println!(
-                "  {:<32} {:>8.2} ms median {:>5.2} x  {:>8.2} ms of processors {:>5.2} x  penetration {:>6.1} mm  top {top:>7.3} m",
+                "  {:<32} {:>8.2} ms median {:>5.2} x  {:>8.2} ms of processors {:>5.2} x  deepest {:>6.1} mm, at the end {:>6.1}, mean {:>5.2}  top {:>7.3} m",
                 o.who,
                 o.median(),
                 o.median() / base,
                 o.processors(),
                 o.processors() / base_processors,
-                penetration * 1e3,
+                o.deepest * 1e3,
+                end.deepest * 1e3,
+                end.mean * 1e3,
+                end.top,
             );
         }
     }
