@@ -51,9 +51,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
         if asked.inside && row.grows() {
             // Eq. 12 in the row's own units.
-            let grown = state.k + params.beta_joint * state.unit / length * abs(asked.error);
-            // And never less than the load needs.
-            state.k = fmin(fmax(grown, params.k_load_joint * abs(state.lambda) / length), highest);
+            state.k = fmin(state.k + params.beta_joint * state.unit / length * abs(asked.error), highest);
             if row.role == role::SPRING {
                 state.k = fmin(state.k, row.stiffest(params.dt));
             }
