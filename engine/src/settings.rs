@@ -127,7 +127,7 @@ impl Default for Settings {
             method: Method::Avbd,
             k_joint: 1.0,
             k_load_joint: 50.0,
-            beta_joint: 100.0,
+            beta_joint: 1000.0,
             k_vbd: 1e4,
         }
     }
