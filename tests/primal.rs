@@ -10,7 +10,7 @@ use drystone::plan::step::{StepOptions, StepPlan};
 use drystone::{PrimalForm, Settings, Simulation, SolveForm, glam::Vec3, scenes};
 use drystone_kernels::gate::counter;
 use drystone_kernels::gpu::{Vector, Wide};
-use drystone_kernels::math::{Pose, Rotation, Twist};
+use drystone_kernels::math::{Pose, Rotation};
 use drystone_kernels::rigid::{ColourRange, option};
 use drystone_kernels::system::{System, Systems, Twists};
 use drystone_kernels::turns::Turns;

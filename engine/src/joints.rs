@@ -5,8 +5,8 @@ use crate::backend::{Runner, RunnerExt, Write};
 use crate::glam::{Quat, Vec3};
 use crate::plan::step::StepPlan;
 use crate::upload::rotation_to_device;
-use crate::world::joint::{Axis, Hold, JointEntry, Joints};
-use crate::world::{BodyEntry, BodyKind, World};
+use crate::world::joint::{Axis, Hold, JointAxis, JointEntry, Joints};
+use crate::world::{BodyEntry, BodyKind, JointDesc, World};
 use drystone_kernels::joints::{Joint, JointForce, Row, RowState, axis, flag};
 use drystone_kernels::rigid::NONE;
 
@@ -28,6 +28,14 @@ fn length(ends: [(Option<&BodyEntry>, Vec3); 2]) -> f32 {
     if shortest.is_finite() && shortest > 0.0 { shortest } else { 1.0 }
 }
 
+/// How far apart a rod or a rope holds its points.
+fn reach(desc: &JointDesc) -> f32 {
+    match desc.axes[JointAxis::Distance as usize].hold {
+        Hold::At(length) | Hold::Between(_, length) if length.is_finite() => length,
+        _ => 0.0,
+    }
+}
+
 /// The joint in a slot; one that is not there has no rows.
 fn record(world: &World, slot: u32) -> (Joint, Vec<Row>) {
     let Some(JointEntry { desc, first_row, broken, .. }) = world.joint_store().slot(slot) else {
@@ -47,7 +55,7 @@ fn record(world: &World, slot: u32) -> (Joint, Vec<Row>) {
         flags: bits.into_iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
         first_row: *first_row,
         rows: rows.len() as u32,
-        length: length([(a, anchor_a), (b, anchor_b)]),
+        length: length([(a, anchor_a), (b, anchor_b)]).max(reach(desc)),
         anchor_a,
         anchor_b,
         frame_a: rotation_to_device(frame_a),

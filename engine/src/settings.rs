@@ -49,8 +49,8 @@ pub enum Method {
 /// Stiffness is counted in *units*: the reduced mass of the two bodies over dt squared. So the same settings serve a scene in
 /// millimetres and one with bodies of a million kilograms.
 ///
-/// Those of joints were chosen on chains, pendulums and springs, which want their joints hard. Limbs that lie on each other come
-/// to rest with soft ones: `k_joint` 3, `k_load_joint` and `beta_joint` 10.
+/// Those of joints were chosen on chains, pendulums, bridges, ropes and ragdolls. Harder joints stretch less and falsify motion: with
+/// few iterations, bodies between them hardly follow gravity.
 ///
 /// `k_start`, `k_load` and `slop` were chosen on columns, stacks, pyramids, piles and card houses at 4 iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,8 +62,7 @@ pub struct Settings {
     /// How fast stiffness grows with error within a step (Eq. 12): an error as large as the collider adds this many units
     /// in an iteration. The paper's 10 is in units of its own.
     pub beta: f32,
-    /// What is kept of multipliers from step to step, 0 to 1 (Eq. 19; the paper's 0.99), times alpha; and of the stiffness of
-    /// joints, which with 1 would never soften again.
+    /// What is kept of multipliers from step to step, 0 to 1 (Eq. 19; the paper's 0.99), times alpha.
     pub gamma: f32,
     /// Stiffness of a new contact, in units.
     pub k_start: f32,
@@ -74,7 +73,8 @@ pub struct Settings {
     pub k_load: f32,
     /// Post-stabilisation (section 6): the iterations leave the overlap there is alone, and a pass behind them corrects it
     /// without giving velocity. Multipliers are then kept whole from step to step, so a pile at rest needs no error
-    /// to carry its load. For contacts, `alpha` and `gamma` only matter without it; joints always use them.
+    /// to carry its load. `gamma` only matters without it, and `alpha` besides for limits of angles and for joints that carry
+    /// thousands of times what their bodies weigh.
     pub stabilise: bool,
     /// Overlap that post-stabilisation leaves alone, as a part of the collider's size.
     pub slop: f32,
@@ -125,9 +125,9 @@ impl Default for Settings {
             primal: PrimalForm::Auto,
             solve: SolveForm::Ldl,
             method: Method::Avbd,
-            k_joint: 10.0,
-            k_load_joint: 100.0,
-            beta_joint: 1e5,
+            k_joint: 1.0,
+            k_load_joint: 50.0,
+            beta_joint: 1000.0,
             k_vbd: 1e4,
         }
     }

@@ -117,6 +117,9 @@ pub struct Simulation {
 /// Part of a sticking point's drift that is left alone in a step with post-stabilisation.
 const STICKING: f32 = 0.99;
 
+/// Part of a joint's error that the pass behind the iterations leaves alone. Ropes that are corrected at once whip.
+const STABILISED: f32 = 0.5;
+
 /// Room beyond what is needed, so that a list does not grow every step.
 fn with_reserve(needed: u32) -> u32 {
     needed.saturating_add(needed / 32).saturating_add(64)
@@ -335,9 +338,17 @@ impl Simulation {
             k_max: s.k_max,
             margin: s.margin,
             alpha_joint: if plain { 0.0 } else { s.alpha },
-            alpha_stabilised: s.alpha,
-            warm_joint: if plain { 0.0 } else { s.alpha * s.gamma },
-            gamma: if plain { 0.0 } else { s.gamma },
+            alpha_light: match (plain, s.stabilise) {
+                (true, _) => 0.0,
+                (false, true) => 1.0,
+                (false, false) => s.alpha,
+            },
+            alpha_stabilised: STABILISED,
+            warm_joint: match (plain, s.stabilise) {
+                (true, _) => 0.0,
+                (false, true) => 1.0,
+                (false, false) => s.alpha * s.gamma,
+            },
             beta_joint: s.beta_joint,
             k_load_joint: s.k_load_joint,
             k_joint: if plain { s.k_vbd } else { s.k_joint },

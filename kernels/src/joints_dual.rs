@@ -51,12 +51,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
         if asked.inside && row.grows() {
             let spring = row.role == role::SPRING;
-            let beta = if spring { ramp::BETA } else { params.beta_joint };
-            let load = if spring { ramp::LOAD } else { params.k_load_joint };
+            let gentle = row.ramps_gently();
+            let beta = if gentle { ramp::BETA } else { params.beta_joint };
             // Eq. 12 and 16 in the row's own units.
             let grown = state.k + beta * state.unit / length * abs(asked.error);
-            // And never less than the load needs.
-            state.k = fmin(fmax(grown, load * abs(state.lambda) / length), highest);
+            // And never less than the load of a spring needs.
+            let least = if gentle { ramp::LOAD * abs(state.lambda) / length } else { 0.0 };
+            state.k = fmin(fmax(grown, least), highest);
             if spring {
                 state.k = fmin(state.k, row.stiffest(params.dt));
             }

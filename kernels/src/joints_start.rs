@@ -1,8 +1,12 @@
 //! Every joint at the start of a step: its coordinates, which limits may push, and multipliers and stiffness to begin with
-//! (Eq. 19). Multipliers are along b's frame, so they turn with it.
+//! (Eq. 19).
+//!
+//! Stiffness is that of the load, as it is for contacts, and nothing of it is carried over: bodies between joints that stay stiffer
+//! than they need to be hardly move in a few iterations, and a chain of them falls as if through honey. The rows that hold a point share
+//! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy.
 
-use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3};
-use crate::joints::{Ends, Joint, Row, RowState, flag, ramp, role, unit};
+use crate::gpu::{Load, Store, abs, fmin, glam::Vec3, sqrt};
+use crate::joints::{Ends, Joint, Row, RowState, axis, flag, ramp, role, unit};
 use crate::math::{Pose, Rotation};
 use crate::rigid::{Body, NONE, Params, option};
 use crate::{layout, stage};
@@ -26,6 +30,9 @@ layout! {
     }
 }
 
+/// Part of the load that counts for a rod or a rope: much stiffer along its line than its pull holds it across, it whips.
+const TAUT: f32 = 0.2;
+
 /// Starts one joint.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -46,6 +53,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         body_b.kind = crate::rigid::kind::STATIC;
     }
     let ends = Ends::new(&joint, pose_a.position - pose_b.position, &pose_a.rotation, &pose_b.rotation);
+    let mut square = 0.0;
+    let mut r = 0;
+    while r < joint.rows {
+        let (row, state) = (b.joint_rows.at(joint.first_row + r), b.row_states.at(joint.first_row + r));
+        square += if row.holds_point() { state.lambda * state.lambda } else { 0.0 };
+        r += 1;
+    }
+    let pull = params.warm_joint * sqrt(square);
     let mut r = 0;
     while r < joint.rows {
         let row = b.joint_rows.at(joint.first_row + r);
@@ -59,11 +74,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         state.lambda *= carried;
         let stiffest = row.stiffest(params.dt);
         let spring = row.role == role::SPRING;
-        let start = if spring { ramp::START } else { params.k_joint };
-        let load = if spring { ramp::LOAD } else { params.k_load_joint };
+        let gentle = row.ramps_gently();
+        let start = if gentle { ramp::START } else { params.k_joint };
         let mut k = start * unit;
-        if row.grows() {
-            k = fmax(params.gamma * state.k, k + load * abs(state.lambda) / length);
+        if row.grows() && gentle {
+            k += ramp::LOAD * abs(state.lambda) / length;
+        } else if row.grows() {
+            let mut load = if row.holds_point() { pull } else { abs(state.lambda) };
+            load *= if row.axis == axis::DISTANCE { TAUT } else { 1.0 };
+            k += params.k_load_joint * load / length;
         }
         state.k = fmin(k, params.k_max * unit);
         if spring {

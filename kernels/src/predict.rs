@@ -2,15 +2,16 @@
 //!
 //! The start has adaptive gravity: as much of it as the body felt in the last step, so that what lies at rest starts at
 //! rest; and as much of the user's force. The target always has all of both; its position is the way from the start, which
-//! keeps more digits.
+//! keeps more digits. A body with joints starts with all of it when it falls freely, and else with none: what stiff joints make of
+//! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy.
 //!
 //! Rotation: velocities are differences of poses, so they belong to the middle of a step. The next rotation is the one
 //! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
 //! rounding, and its energy without drift.
 
-use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3};
+use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
-use crate::rigid::{Body, Params, kind};
+use crate::rigid::{Body, Params, kind, row};
 use crate::{layout, stage};
 
 stage! {
@@ -24,6 +25,7 @@ stage! {
         write 6 targets: Pose,
         write 7 deltas: Twist,
         read 8 forces: Twist,
+        read 9 joint_links: u32,
     }
 }
 
@@ -32,6 +34,8 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
+        /// Room for joints; 0 when there are none.
+        pub joints: u32,
     }
 }
 
@@ -40,11 +44,19 @@ const QUIET: f32 = 0.3;
 /// Part from which on it counts as free.
 const FREE: f32 = 0.9;
 
+/// Difference from a free fall, as a part of it, with which a body with joints still counts as free, and from which on it does not.
+const FALLING: (f32, f32) = (0.02, 0.1);
+
 /// How much of the way `pull`, which an outer force makes in a step, the body went in the last one.
 #[inline(always)]
-fn share(felt: Vec3, pull: Vec3) -> f32 {
+fn share(felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     let square = pull.length_squared();
-    if square > 0.0 { fmax(0.0, fmin((felt.dot(pull) / square - QUIET) / (FREE - QUIET), 1.0)) } else { 0.0 }
+    let mut part = (felt.dot(pull) / fmax(square, 1e-30) - QUIET) / (FREE - QUIET);
+    if jointed {
+        let off = sqrt((felt - pull).length_squared() / fmax(square, 1e-30));
+        part = (FALLING.1 - off) / (FALLING.1 - FALLING.0);
+    }
+    if square > 0.0 { fmax(0.0, fmin(part, 1.0)) } else { 0.0 }
 }
 
 /// The rotation vector of a free body's next step, in which it gets the angular momentum `turn / dt`.
@@ -73,7 +85,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let params = b.params.at(0);
+    let (params, joints) = (b.params.at(0), push.joints);
     let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
     let dt = params.dt;
     b.starts.put(item, start);
@@ -90,7 +102,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let push = force.linear * (dt * dt / body.mass);
         let felt = (velocity.linear - b.previous.at(item)) * dt;
         pulls = fall + push;
-        start_pulls = fall * share(felt, fall) + push * share(felt, push);
+        let mut jointed = false;
+        if joints > 0 {
+            let links = row(&b.joint_links, item);
+            jointed = links.start < links.end;
+        }
+        start_pulls = fall * share(felt, fall, jointed) + push * share(felt, push, jointed);
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;
         angular = velocity.angular * dt;

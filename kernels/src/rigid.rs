@@ -29,14 +29,14 @@ layout! {
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
         pub margin: f32,
-        /// Part of last step's error that joints leave alone (Eq. 18).
+        /// Part of last step's error that joints leave alone which carry much more than their bodies weigh (Eq. 18).
         pub alpha_joint: f32,
+        /// The same of all others.
+        pub alpha_light: f32,
         /// The same in the pass behind the iterations.
         pub alpha_stabilised: f32,
         /// What joints keep of multipliers from step to step (Eq. 19).
         pub warm_joint: f32,
-        /// What they keep of stiffness.
-        pub gamma: f32,
         /// Lowest stiffness of a joint, in units.
         pub k_joint: f32,
         /// Stiffness for the load a joint carries, without units.

@@ -248,7 +248,7 @@ fn a_joint_may_be_broken_from_the_start() {
     let mut script = Script::new(&scene);
     let mut simulation = simulate(scene.world, scene.settings);
     assert!(simulation.world().is_broken(hook).unwrap());
-    for step in 0..90 {
+    for step in 0..180 {
         script.before_step(&mut simulation, f64::from(step) * f64::from(DT), DT).unwrap();
         simulation.step(DT).unwrap();
         assert_eq!(simulation.world().is_broken(hook).unwrap(), step < 30, "step {step}");
@@ -257,5 +257,6 @@ fn a_joint_may_be_broken_from_the_start() {
             assert!((speed + 30.0 * DT * G).abs() < 1e-3, "{speed} m/s");
         }
     }
-    assert!(simulation.body(body).unwrap().position.y > -0.5, "it is pulled back");
+    let height = simulation.body(body).unwrap().position.y;
+    assert!(height > -0.1, "it is pulled back, not at {height}");
 }

@@ -362,8 +362,9 @@ impl StepPlan {
             targets: work.targets,
             deltas: work.deltas,
             forces: s.forces,
+            joint_links: s.joints.links,
         };
-        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(predict::Push { count: bodies }))?;
+        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(predict::Push { count: bodies, joints }))?;
 
         let primal = primal::Bind {
             params: s.params,

@@ -91,28 +91,42 @@ pub fn chainmail(side: u32, ball: f32) -> Result<World, WorldError> {
     Ok(world)
 }
 
-/// Adaptive sub-stepping's bridge: `planks` planks on hinges between two banks, and a ball of 1000 kg on it.
+/// The middle of segment `i` of `count`, each `pitch` long, and how it is turned, in a chain from the origin along x that sags:
+/// a chain without slack carries nothing across it, whatever pulls at its ends.
+fn sagging(i: u32, count: u32, pitch: f32) -> (Vec3, Quat) {
+    const TURN: f32 = 0.8;
+    let each = TURN / count as f32;
+    let radius = 0.5 * pitch / (0.5 * each).sin();
+    let point = |i: f32| {
+        let angle = each * i - 0.5 * TURN;
+        Vec3::new(angle.sin() + (0.5 * TURN).sin(), (0.5 * TURN).cos() - angle.cos(), 0.0) * radius
+    };
+    let i = i as f32;
+    ((point(i) + point(i + 1.0)) * 0.5, Quat::from_rotation_z(each * (i + 0.5) - 0.5 * TURN))
+}
+
+/// Adaptive sub-stepping's bridge: `planks` planks on ball joints between two banks, and a ball of 1000 kg on it.
 pub fn bridge(planks: u32) -> Result<World, WorldError> {
     let mut world = World::new();
     let plank = Collider::cuboid(Vec3::new(0.9, 0.1, 2.0)).friction(0.8).density(500.0);
     let height = Vec3::Y * 5.0;
     let mut last = None;
     for i in 0..planks {
-        let body = world.add(BodyDesc::dynamic().at(height + Vec3::X * (i as f32 + 0.5)).with(plank.clone()))?;
+        let (middle, turn) = sagging(i, planks, 1.0);
+        let body = world.add(BodyDesc::dynamic().at(height + middle).turned(turn).with(plank.clone()))?;
         for z in [-0.8, 0.8] {
-            let point = height + Vec3::new(i as f32, 0.0, z);
+            let point = height + middle + turn * Vec3::new(-0.5, 0.0, z);
             world.add_joint(JointDesc::ball(body, last).placed(&world, point, Quat::IDENTITY)?)?;
+            if i + 1 == planks {
+                let point = height + middle + turn * Vec3::new(0.5, 0.0, z);
+                world.add_joint(JointDesc::ball(body, None).placed(&world, point, Quat::IDENTITY)?)?;
+            }
         }
         last = Some(body);
     }
-    if let Some(last) = last {
-        for z in [-0.8, 0.8] {
-            let point = height + Vec3::new(planks as f32, 0.0, z);
-            world.add_joint(JointDesc::ball(last, None).placed(&world, point, Quat::IDENTITY)?)?;
-        }
-    }
-    let middle = height + Vec3::new(planks as f32 * 0.5, 1.0, 0.0);
-    world.add(BodyDesc::dynamic().at(middle).with(Collider::sphere(0.5).friction(0.8)).weighing(1000.0))?;
+    let (middle, _) = sagging(planks / 2, planks, 1.0);
+    let ball = BodyDesc::dynamic().at(height + middle + Vec3::Y * 1.0).with(Collider::sphere(0.5).friction(0.8));
+    world.add(ball.weighing(1000.0))?;
     Ok(world)
 }
 
@@ -136,53 +150,61 @@ pub fn swing_box(hinges: u32, ratio: f32) -> Result<World, WorldError> {
     Ok(world)
 }
 
-/// A person of ten bodies and nine joints, 1.7 m tall, feet at `foot`.
-fn ragdoll(world: &mut World, foot: Vec3, turn: Quat) -> Result<(), WorldError> {
+/// Height of a ragdoll.
+const TALL: f32 = 1.77;
+
+/// A person of fifteen bodies and fourteen joints, `TALL`, about `middle`.
+fn ragdoll(world: &mut World, middle: Vec3, turn: Quat) -> Result<(), WorldError> {
+    let place = |at: Vec3| middle + turn * (at - Vec3::Y * (0.5 * TALL));
     let part = |world: &mut World, at: Vec3, shape: Collider| {
-        world.add(BodyDesc::dynamic().at(foot + turn * at).turned(turn).with(shape.friction(0.6)))
+        world.add(BodyDesc::dynamic().at(place(at)).turned(turn).with(shape.friction(0.6)))
     };
-    let torso = part(world, Vec3::Y * 1.2, Collider::cuboid(Vec3::new(0.4, 0.6, 0.22)))?;
-    let head = part(world, Vec3::Y * 1.66, Collider::sphere(0.13))?;
     // Joints along y: their x axis points down the limb.
     let down = turn * Quat::from_rotation_z(-FRAC_PI_2);
-    let place = |at: Vec3| foot + turn * at;
-    let socket = |a, b: BodyHandle, world: &World, at: Vec3, swing: f32| {
+    let socket = |world: &mut World, a, b: BodyHandle, at: Vec3, swing: f32| {
         let joint = JointDesc::ball(a, b).placed(world, place(at), down)?;
         let joint = joint.limited(JointAxis::Twist, -0.6, 0.6);
-        Ok::<_, WorldError>(joint.limited(JointAxis::SwingY, -swing, swing).limited(JointAxis::SwingZ, -swing, swing))
+        world.add_joint(joint.limited(JointAxis::SwingY, -swing, swing).limited(JointAxis::SwingZ, -swing, swing))
     };
-    let neck = socket(head, torso, world, Vec3::Y * 1.52, 0.5)?;
-    world.add_joint(neck)?;
+    // Hinges about the x axis of the body, each bending its own way.
+    let hinge = |world: &mut World, a, b: BodyHandle, at: Vec3, low: f32, high: f32| {
+        let joint = JointDesc::hinge(a, b).placed(world, place(at), turn)?;
+        world.add_joint(joint.limited(JointAxis::Twist, low, high))
+    };
+    let pelvis = part(world, Vec3::Y * 1.02, Collider::cuboid(Vec3::new(0.34, 0.18, 0.2)))?;
+    let chest = part(world, Vec3::Y * 1.31, Collider::cuboid(Vec3::new(0.4, 0.36, 0.22)))?;
+    let head = part(world, Vec3::Y * 1.65, Collider::sphere(0.12))?;
+    socket(world, chest, pelvis, Vec3::Y * 1.12, 0.5)?;
+    socket(world, head, chest, Vec3::Y * 1.51, 0.5)?;
     for side in [-1.0, 1.0] {
-        let arm = |y: f32| Vec3::new(side * 0.29, y, 0.0);
+        let arm = |y: f32| Vec3::new(side * 0.28, y, 0.0);
         let leg = |y: f32| Vec3::new(side * 0.12, y, 0.0);
-        let upper_arm = part(world, arm(1.3), Collider::capsule(0.1, 0.06))?;
-        let lower_arm = part(world, arm(0.98), Collider::capsule(0.1, 0.05))?;
-        let thigh = part(world, leg(0.69), Collider::capsule(0.13, 0.08))?;
-        let shin = part(world, leg(0.25), Collider::capsule(0.17, 0.06))?;
-        let shoulder = socket(upper_arm, torso, world, arm(1.46), 1.4)?;
-        world.add_joint(shoulder)?;
-        let hip = socket(thigh, torso, world, leg(0.9), 1.0)?;
-        world.add_joint(hip)?;
-        // Elbows and knees are hinges about the x axis of the body, each bending its own way.
-        for (a, b, at, low, high) in [(lower_arm, upper_arm, arm(1.14), -2.3, 0.0), (shin, thigh, leg(0.48), 0.0, 2.3)]
-        {
-            let joint = JointDesc::hinge(a, b).placed(world, place(at), turn)?;
-            world.add_joint(joint.limited(JointAxis::Twist, low, high))?;
-        }
+        let upper_arm = part(world, arm(1.31), Collider::capsule(0.1, 0.055))?;
+        let lower_arm = part(world, arm(0.98), Collider::capsule(0.1, 0.045))?;
+        let hand = part(world, arm(0.77), Collider::cuboid(Vec3::new(0.05, 0.1, 0.09)))?;
+        let thigh = part(world, leg(0.7), Collider::capsule(0.13, 0.08))?;
+        let shin = part(world, leg(0.265), Collider::capsule(0.14, 0.055))?;
+        let foot = part(world, leg(0.035) + Vec3::Z * 0.06, Collider::cuboid(Vec3::new(0.1, 0.07, 0.24)))?;
+        socket(world, upper_arm, chest, arm(1.46), 1.4)?;
+        hinge(world, lower_arm, upper_arm, arm(1.14), -2.3, 0.0)?;
+        socket(world, hand, lower_arm, arm(0.828), 0.6)?;
+        socket(world, thigh, pelvis, leg(0.92), 1.0)?;
+        hinge(world, shin, thigh, leg(0.48), 0.0, 2.3)?;
+        hinge(world, foot, shin, leg(0.07), -0.5, 0.5)?;
     }
     Ok(())
 }
 
-/// A pile of ragdolls that fall onto the floor.
+/// A pile of ragdolls that fall onto the floor, each with room to turn in.
 pub fn ragdolls(count: u32) -> Result<World, WorldError> {
     let mut world = floor(0.6)?;
     let side = (count as f32 / 3.0).sqrt().ceil().max(1.0) as u32;
+    let room = TALL + 0.1;
     for i in 0..count {
         let (x, z, y) = (i % side, i / side % side, i / (side * side));
-        let turn = Quat::from_rotation_y(i as f32 * 2.4) * Quat::from_rotation_x(0.3 + 0.1 * (i % 7) as f32);
-        let foot = Vec3::new(x as f32 * 1.3, 0.6 + y as f32 * 2.2, z as f32 * 1.3);
-        ragdoll(&mut world, foot, turn)?;
+        let turn = Quat::from_rotation_y(i as f32 * 2.4) * Quat::from_rotation_x(0.3 + 0.2 * (i % 7) as f32);
+        let middle = Vec3::new(x as f32, y as f32 + 0.6, z as f32) * room;
+        ragdoll(&mut world, middle, turn)?;
     }
     Ok(world)
 }
@@ -288,9 +310,10 @@ pub fn joint_grid(side: u32) -> Result<World, WorldError> {
     let ball = Collider::sphere(0.1);
     let mut bodies = Vec::with_capacity((side * side) as usize);
     for x in 0..side {
+        let (middle, turn) = sagging(x, side, spacing);
         for z in 0..side {
-            let place = Vec3::new(x as f32, 0.0, z as f32) * spacing;
-            let body = world.add(BodyDesc::dynamic().at(place).with(ball.clone()))?;
+            let place = middle + Vec3::Z * (z as f32 * spacing);
+            let body = world.add(BodyDesc::dynamic().at(place).turned(turn).with(ball.clone()))?;
             let half = spacing * 0.5;
             for (there, back, way) in [(x > 0, side, Vec3::X), (z > 0, 1, Vec3::Z)] {
                 if there {

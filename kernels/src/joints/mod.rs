@@ -16,7 +16,7 @@
 //!
 //! ```text
 //!   f = clamp(lambda + k (C - lambda / K))          on a: -f dC/dx (Eq. 9)
-//!   lock     C = e - alpha e0, e = v - target        1/K = 0, Eq. 18
+//!   lock     C = e - alpha e0, e = v - target        1/K = 0, Eq. 18; alpha as in section 6 unless it carries much
 //!   limit    the same beyond the limit, C = e before it; f only pushes back
 //!   speed    C = v - v0 - target dt                  1/K = 0; |f| at most the motor's force
 //!   spring   C = e - d/(dt K) e0                     K = stiffness + d/dt, d the damping
@@ -149,8 +149,8 @@ pub mod role {
     pub const SPRING: u32 = 3;
 }
 
-/// How the stiffness of springs grows: as that of joints does by the settings, but gently. What is stiff at once holds what it
-/// joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
+/// How the stiffness of springs along a line grows: as that of joints does by the settings, but gently. What is stiff at once holds
+/// what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
 pub mod ramp {
     /// Stiffness at first, in units.
     pub const START: f32 = 1.0;
@@ -168,21 +168,34 @@ pub const UNBOUNDED: f32 = 1e30;
 pub struct Rules {
     /// Seconds.
     pub dt: f32,
-    /// Part of the error at the start of the step that is left alone (Eq. 18).
+    /// Part of the error at the start of the step that is left alone (Eq. 18), by joints that carry much, and
     pub alpha: f32,
+    /// by those that do not.
+    pub alpha_light: f32,
     /// What is corrected of it at most, as a part of the joint's length, or in radians.
     pub most: f32,
 }
 
-/// Error that a step corrects at most: what turns into velocity.
+/// Error that a step corrects at most: without giving velocity, and what turns into it.
 const MOST: f32 = 0.02;
+const MOST_MOVING: f32 = 0.002;
+
+/// Units of stiffness from which on a joint counts as one that carries much, and how many times as many make it one altogether.
+/// The pass behind the iterations is enough for a limb, but lifts no load that is thousands of times as heavy as what carries it.
+const LOADED: f32 = 500.0;
+const LOADED_RANGE: f32 = 10.0;
 
 impl Rules {
     /// Of the iterations, or of the pass behind them that corrects errors without giving velocity (section 6).
     #[inline(always)]
     pub fn new(params: &Params, stabilise: bool) -> Self {
-        let alpha = if stabilise { params.alpha_stabilised } else { params.alpha_joint };
-        Self { dt: params.dt, alpha, most: MOST }
+        let mut rules = Self { dt: params.dt, alpha: params.alpha_joint, alpha_light: params.alpha_light, most: MOST };
+        if stabilise {
+            (rules.alpha, rules.alpha_light) = (params.alpha_stabilised, params.alpha_stabilised);
+        } else if params.alpha_light > params.alpha_joint {
+            rules.most = MOST_MOVING;
+        }
+        rules
     }
 }
 
@@ -287,6 +300,18 @@ impl Row {
         self.axis >= axis::TWIST && self.axis <= axis::SWING_Z
     }
 
+    /// Whether it is a spring along a line: see [`ramp`].
+    #[inline(always)]
+    pub fn ramps_gently(&self) -> bool {
+        self.role == role::SPRING && !self.turns()
+    }
+
+    /// Whether it is one of those that hold a point.
+    #[inline(always)]
+    pub fn holds_point(&self) -> bool {
+        self.role == role::LOCK && self.axis <= axis::Z
+    }
+
     /// Whether its stiffness may grow with error and load. That of a motor may not: what is driven hard against its bound
     /// would be thrown to and fro between both.
     #[inline(always)]
@@ -312,10 +337,13 @@ impl Row {
     pub fn ask(&self, rules: &Rules, state: &RowState, value: f32, length: f32) -> Asked {
         let length = if self.turns() { 1.0 } else { length };
         let mut target = self.low;
-        let mut keep = rules.alpha;
+        let loaded = (state.k / fmax(state.unit, 1e-30) / LOADED - 1.0) / (LOADED_RANGE - 1.0);
+        let mut keep = rules.alpha_light + (rules.alpha - rules.alpha_light) * fmax(0.0, fmin(loaded, 1.0));
         let (mut least, mut most) = (-self.bound, self.bound);
         let mut compliance = 0.0;
         if self.role == role::LIMIT {
+            // A limb may be caught beyond its limit by what lies around it: that takes a push.
+            keep = if self.turns() { rules.alpha } else { keep };
             if state.side > 0.0 {
                 (target, least) = (self.high, 0.0);
             } else {

@@ -1,0 +1,107 @@
+//! What joints must not do to energy and momentum.
+
+use super::*;
+use drystone::metrics::Metrics;
+use drystone::scenes;
+use drystone::world::joint::{Drive, JointAxis};
+use drystone::world::{BodyHandle, JointDesc};
+
+/// Energy of all springs.
+fn springs(simulation: &mut Simulation) -> f64 {
+    let states: std::collections::BTreeMap<_, _> = simulation.bodies().unwrap().into_iter().collect();
+    let world = simulation.world();
+    let at = |body: Option<BodyHandle>, anchor: Vec3| {
+        body.map_or(anchor, |b| states[&b].position + states[&b].rotation * anchor)
+    };
+    let energy = |joint| {
+        let desc = world.joint(joint).unwrap();
+        let Some(Drive::Spring { target, stiffness, .. }) = desc.axes[JointAxis::Distance as usize].drive else {
+            return 0.0;
+        };
+        let length = (at(Some(desc.body_a), desc.anchor_a) - at(desc.body_b, desc.anchor_b)).length();
+        0.5 * f64::from(stiffness) * f64::from(length - target).powi(2)
+    };
+    world.joints().map(energy).sum()
+}
+
+/// The most that a scene gains over its seconds, as a part of what it had to give: the energy it began with over the lowest
+/// it came to have at rest, and what its springs held.
+fn gain(world: World, iterations: u32, seconds: f32) -> f64 {
+    let mut simulation = simulate(world, iterating(iterations));
+    let held = springs(&mut simulation);
+    let start = Metrics::of(&mut simulation).unwrap().energy() + held;
+    let (mut most, mut lowest) = (f64::MIN, f64::MAX);
+    for _ in 0..(seconds / DT) as u32 {
+        simulation.step(DT).unwrap();
+        let metrics = Metrics::of(&mut simulation).unwrap();
+        let potential = metrics.potential_energy + springs(&mut simulation);
+        most = most.max(metrics.kinetic_energy + potential);
+        lowest = lowest.min(potential);
+    }
+    (most - start) / (start - lowest + held)
+}
+
+#[test]
+fn no_scene_with_joints_gains_energy() {
+    let scenes = [
+        ("pendulum", scenes::pendulum(50, 5e4, 1.5), 20, 10.0),
+        ("pendulum 1000:1", scenes::pendulum(50, 1e3, 1.5), 20, 10.0),
+        ("chain of 20", scenes::pendulum(20, 1.0, 1.5), 10, 10.0),
+        ("chain_balls", scenes::chain_balls(50, 5e4), 20, 10.0),
+        ("bridge", scenes::bridge(20), 4, 10.0),
+        ("bridge at 10", scenes::bridge(20), 10, 10.0),
+        ("swing_box", scenes::swing_box(25, 1000.0), 10, 10.0),
+        ("rope", scenes::rope(20), 20, 10.0),
+        ("hinge_limits", scenes::hinge_limits(5), 4, 5.0),
+        ("joint_grid", scenes::joint_grid(20), 10, 10.0),
+        ("chainmail", scenes::chainmail(5, 500.0), 15, 3.0),
+        ("ragdolls", scenes::ragdolls(5), 10, 10.0),
+        ("spring_ratio", scenes::spring_ratio(1e4), 5, 10.0),
+    ];
+    let gains: Vec<_> = scenes.map(|(name, world, n, seconds)| (name, gain(world.unwrap(), n, seconds))).into();
+    let wrong: Vec<_> = gains.iter().filter(|(_, gain)| gain.is_nan() || *gain >= 0.005).collect();
+    assert!(wrong.is_empty(), "{wrong:?} of {gains:?}");
+    // What five iterations leave in springs of ten million newtons a metre, in the first steps.
+    let gain = gain(scenes::spring_chain(10, 1e4).unwrap(), 5, 10.0);
+    assert!(gain < 0.025, "spring_chain: {gain}");
+}
+
+#[test]
+fn a_chain_falls_in_the_time_it_takes() {
+    // Beside one that has all the iterations it wants. Joints much stiffer than their load let it sink through the air.
+    let fastest = |iterations: u32| {
+        let mut simulation = simulate(scenes::pendulum(10, 1.0, 1.5).unwrap(), iterating(iterations));
+        let speeds = (0..60).map(|_| {
+            simulation.step(DT).unwrap();
+            Metrics::of(&mut simulation).unwrap().kinetic_energy
+        });
+        speeds.fold(0.0, f64::max)
+    };
+    let (found, reference) = (fastest(10), fastest(200));
+    assert!((found / reference - 1.0).abs() < 0.3, "{found} J, not {reference}");
+}
+
+#[test]
+fn a_pair_without_gravity_stays_where_it_is() {
+    // Two cubes on a fixed joint, turning about their common centre of mass.
+    for mass in [1.0, 10.0, 1000.0] {
+        let mut world = weightless();
+        let spin = Vec3::Z * 5.0;
+        let place = |x: f32| Vec3::X * (x - 0.2 * mass / (1.0 + mass));
+        let (at, other) = (place(0.0), place(0.2));
+        let a = world.add(cube(at, 1.0).spinning(spin).moving(spin.cross(at))).unwrap();
+        let b = world.add(cube(other, mass).spinning(spin).moving(spin.cross(other))).unwrap();
+        let joint = JointDesc::fixed(a, b).placed(&world, (at + other) * 0.5, Default::default());
+        world.add_joint(joint.unwrap()).unwrap();
+        let mut simulation = simulate(world, iterating(8));
+        for step in 0..300 {
+            simulation.step(DT).unwrap();
+            let at = |body| simulation.body(body).unwrap().position;
+            let mut at = at;
+            let centre = (at(a) + at(b) * mass) / (1.0 + mass);
+            assert!(centre.length() < 5e-3, "{mass} kg: step {step}: {centre}");
+            let momentum = Metrics::of(&mut simulation).unwrap().momentum.length();
+            assert!(momentum < 2e-3 * f64::from(1.0 + mass), "{mass} kg: step {step}: {momentum} kg m/s");
+        }
+    }
+}
