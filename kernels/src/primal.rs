@@ -124,10 +124,18 @@ pub trait Bound {
     fn manifold(&self, index: u32) -> Manifold;
     /// Points whose words begin at `first`.
     fn points<F: Real>(&self, first: &F::Each<u32>) -> Points<F>;
-    /// Asks for a manifold ahead of its use.
-    fn prefetch(&self, manifold: u32);
+    /// Asks for the row of a body ahead of its use.
+    fn prefetch_row(&self, index: u32);
+    /// Asks for the entries of a row, and for a body's own state.
+    fn prefetch_entries(&self, index: u32, row: Row);
+    /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
+    fn prefetch_contact(&self, e: u32);
     /// Moves a body.
     fn put(&mut self, index: u32, pose: Pose, delta: Twist);
+    /// Asks for the list of neighbours of a row, if there is one.
+    fn prefetch_neighbours(&self, row: Row);
+    /// Asks for how the neighbour of an entry moved, if there is a list of them.
+    fn prefetch_other(&self, e: u32);
     /// Whether there are joints.
     const JOINTS: bool;
     /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on.
@@ -188,9 +196,25 @@ macro_rules! bound {
                 Points::load(&self.points, first)
             }
             #[inline(always)]
-            fn prefetch(&self, manifold: u32) {
+            fn prefetch_row(&self, index: u32) {
+                self.rows.prefetch(index * 2, 2);
+            }
+            #[inline(always)]
+            fn prefetch_entries(&self, index: u32, row: Row) {
+                self.entries.prefetch(row.start, row.end - row.start);
+                self.prefetch_neighbours(row);
+                self.bodies.prefetch(index, 1);
+                self.starts.prefetch(index, 1);
+                self.targets.prefetch(index, 1);
+                self.poses.prefetch(index, 1);
+                self.deltas.prefetch(index, 1);
+            }
+            #[inline(always)]
+            fn prefetch_contact(&self, e: u32) {
+                let manifold = self.entries.at(e) >> 1;
                 self.manifolds.prefetch(manifold, 1);
                 self.points.prefetch(Point::place(manifold, 0), POINTS * word::COUNT);
+                self.prefetch_other(e);
             }
             #[inline(always)]
             fn put(&mut self, index: u32, pose: Pose, delta: Twist) {
@@ -207,6 +231,14 @@ bound! {
     false
     fn neighbour(&self, e: u32, _manifold: &Manifold, _is_a: bool) -> u32 {
         self.neighbours.at(e)
+    }
+
+    fn prefetch_neighbours(&self, row: Row) {
+        self.neighbours.prefetch(row.start, row.end - row.start);
+    }
+
+    fn prefetch_other(&self, e: u32) {
+        self.deltas.prefetch(self.neighbours.at(e), 1);
     }
 
     fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
@@ -243,15 +275,13 @@ pub fn sweep<F: Real, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         // A lane of a GPU has one body, and needs no loop around all this.
         if F::LANES == 1 {
             if count > 0 {
-                batch.add(0, first + at, team, stabilise, b);
+                batch.add(0, first + at, Row { start: 0, end: 0 }, team, stabilise, b);
             }
         } else {
             let mut i = 0;
             while i < count {
-                if i + 1 < there {
-                    prefetch(b.ordered(first + at + i + 1), b);
-                }
-                batch.add(i, first + at + i, team, stabilise, b);
+                let next = prefetch(first + at + i, range.end, b);
+                batch.add(i, first + at + i, next, team, stabilise, b);
                 i += 1;
             }
         }
@@ -280,12 +310,12 @@ impl<F: Real> Batch<F> {
         Self { indices: F::lanes(NONE), pulls: F::lanes(Pulls::none()), joints: F::lanes(System::none()) }
     }
 
-    /// Adds the body at `place` in the order of colours.
+    /// Adds the body at `place` in the order of colours; `next` is the row of the next one.
     #[inline(always)]
-    fn add<B: Bound>(&mut self, i: u32, place: u32, team: Team, stabilise: bool, b: &B) {
+    fn add<B: Bound>(&mut self, i: u32, place: u32, next: Row, team: Team, stabilise: bool, b: &B) {
         let index = b.ordered(place);
         F::put_lane(&mut self.indices, i, index);
-        F::put_lane(&mut self.pulls, i, gather::<F>(index, team, stabilise, b));
+        F::put_lane(&mut self.pulls, i, gather::<F>(index, next, team, stabilise, b));
         if B::JOINTS {
             F::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
         }
@@ -297,28 +327,47 @@ fn least(a: u32, b: u32) -> u32 {
     if a < b { a } else { b }
 }
 
-/// Asks for the manifolds of a body that will be worked on soon. On a GPU there are other lanes to work meanwhile.
+/// Asks for what the bodies behind `place` need, up to `end`: each needs what was asked for before to know where the next lies.
+/// What is left to ask for are the contacts of the next one, whose row this is: that is done between those of the one before,
+/// since memory takes a few questions at a time. On a GPU there are other lanes to work meanwhile.
 #[inline(always)]
-fn prefetch(index: u32, b: &impl Bound) {
-    let row = b.row(index);
-    let mut e = row.start;
-    while e < row.end {
-        b.prefetch(b.entry(e) >> 1);
+fn prefetch(place: u32, end: u32, b: &impl Bound) -> Row {
+    if place + 3 < end {
+        b.prefetch_row(b.ordered(place + 3));
+    }
+    if place + 2 < end {
+        let index = b.ordered(place + 2);
+        b.prefetch_entries(index, b.row(index));
+    }
+    if place + 1 < end { b.row(b.ordered(place + 1)) } else { Row { start: 0, end: 0 } }
+}
+
+/// Asks for the contacts of entries from `e` to `end`, and returns where it stopped.
+#[inline(always)]
+fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
+    let mut e = e;
+    while e < end {
+        b.prefetch_contact(e);
         e += 1;
     }
+    e
 }
 
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
-fn gather<F: Real>(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F> {
+fn gather<F: Real>(index: u32, next: Row, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F> {
     let rules = Rules::new(&b.params(), stabilise);
     let mine = b.delta(index);
     let mut pulls = Pulls::<F>::none();
     let moved = Moved::splat(&mine);
     let share = team.share();
     let row = b.row(index);
+    let mut ahead = next.start;
     let mut e = row.start + share.entry;
     while e < row.end {
+        if F::LANES > 1 {
+            ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
+        }
         // A part beyond the end of the row takes the last entry once more, and counts for nothing.
         let there = row.end - e;
         let places = F::each(|part| if part < there { e + part } else { e });
@@ -351,6 +400,9 @@ fn gather<F: Real>(index: u32, team: Team, stabilise: bool, b: &impl Bound) -> P
         };
         pulls.add(&sum, shared.normal);
         e += share.entries * F::PARTS;
+    }
+    if F::LANES > 1 {
+        prefetch_contacts(ahead, next.end, b);
     }
     pulls
 }

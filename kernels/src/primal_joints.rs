@@ -40,6 +40,10 @@ bound! {
         if is_a { manifold.body_b } else { manifold.body_a }
     }
 
+    fn prefetch_neighbours(&self, _row: Row) {}
+
+    fn prefetch_other(&self, _e: u32) {}
+
     fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
         let mut system = System::none();
         let rules = Rules::new(&self.params.at(0), stabilise);

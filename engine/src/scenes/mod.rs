@@ -266,7 +266,7 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         }
         "ragdolls" => {
             // Limbs that fall under limbs: at 4 some end up beyond their limits.
-            settings.iterations = 10;
+            (settings.substeps, settings.iterations) = (2, 5);
             (ragdolls(p.count("count", 100, 100_000)?)?, 10.0)
         }
         "rope" => {

@@ -91,6 +91,10 @@ mod target {
         pub fn new(slice: &'a mut [T]) -> Self {
             Self { slice, borrow: PhantomData }
         }
+
+        /// As for [`Read`].
+        #[inline(always)]
+        pub fn prefetch(&self, _i: u32, _count: u32) {}
     }
 
     impl<T: Copy> Load<T> for Write<'_, T> {
@@ -145,23 +149,28 @@ mod target {
     use super::*;
     use core::sync::atomic::{AtomicU32, Ordering};
 
+    #[inline(always)]
+    fn prefetch<T>(start: *const T, i: u32, count: u32) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let (mut at, bytes) = (0, count as usize * size_of::<T>());
+            while at < bytes {
+                let line = start.wrapping_add(i as usize).cast::<i8>().wrapping_add(at);
+                // SAFETY: a prefetch reads nothing and cannot fault.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+                at += 64;
+            }
+        }
+        let _ = (start, i, count);
+    }
+
     impl<T: Copy> Read<'_, T> {
         /// Asks for `count` elements from `i` on ahead of their use. Changes nothing but time.
         #[inline(always)]
         pub fn prefetch(&self, i: u32, count: u32) {
             debug_assert!(i as usize + count as usize <= self.len, "prefetch beyond a buffer of {}", self.len);
-            #[cfg(target_arch = "x86_64")]
-            {
-                use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                let (mut at, bytes) = (0, count as usize * size_of::<T>());
-                while at < bytes {
-                    let line = self.start.wrapping_add(i as usize).cast::<i8>().wrapping_add(at);
-                    // SAFETY: a prefetch reads nothing and cannot fault.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
-                    at += 64;
-                }
-            }
-            let _ = (i, count);
+            prefetch(self.start, i, count);
         }
 
         /// A view of `len` elements from `start` on.
@@ -185,6 +194,13 @@ mod target {
     }
 
     impl<T: Copy> Write<'_, T> {
+        /// As for [`Read::prefetch`].
+        #[inline(always)]
+        pub fn prefetch(&self, i: u32, count: u32) {
+            debug_assert!(i as usize + count as usize <= self.len, "prefetch beyond a buffer of {}", self.len);
+            prefetch(self.start.cast_const(), i, count);
+        }
+
         /// A view of `len` elements from `start` on.
         ///
         /// # Safety
