@@ -136,7 +136,7 @@ fn a_pile_of_a_thousand_bricks_stands_until_it_is_hit() {
 
 #[test]
 fn a_pile_of_ten_thousand_bricks_stands_until_it_is_hit() {
-    pile_stands_until_it_is_hit(10_000, &Backend::Cpu);
+    on_every_backend(|backend| pile_stands_until_it_is_hit(10_000, backend));
 }
 
 #[test]

@@ -222,12 +222,13 @@ pub fn respond<F: Real>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -
     let mu = F::select(slid, dynamic, shared.friction_static);
     let ft = points.k * error.x + points.lambda.x;
     let fu = points.k * error.y + points.lambda.y;
-    let (square, bound) = (ft * ft + fu * fu, mu * normal);
-    let slides = (bound * bound).below(square);
+    // The root, although squares could be compared: those of a world's weight are beyond what a float holds.
+    let size = (ft * ft + fu * fu).root();
+    let slides = (mu * -normal).below(size);
     let most = F::select(slides, dynamic, mu) * -normal;
     let mut scale = one;
     if F::any(slides) {
-        scale = F::select(slides, most / square.root(), one);
+        scale = F::select(slides, most / size, one);
     }
     let mut k_tangent = F::select(active, points.k, zero);
     let sliding = slid & slides;

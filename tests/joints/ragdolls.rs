@@ -7,7 +7,7 @@ use drystone::scenes;
 /// Length of the shortest limb: a lower arm.
 const LIMB: f64 = 0.29;
 
-fn settled(count: u32, seconds: f32, overlap: f64) {
+fn settled(count: u32, seconds: f32) {
     let scene = scenes::build("ragdolls", &[("count".to_owned(), f64::from(count))].into()).unwrap();
     let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: None }).unwrap();
     run(&mut simulation, seconds);
@@ -15,7 +15,7 @@ fn settled(count: u32, seconds: f32, overlap: f64) {
     assert!(worst < 0.01 * LIMB, "{count}: joints are off by {worst} m");
     let metrics = Metrics::of(&mut simulation).unwrap();
     println!("{count}: joints {worst} m, overlap {} m, {} m/s", metrics.max_penetration, metrics.max_speed);
-    assert!(metrics.max_penetration < overlap, "{count}: {} m of overlap", metrics.max_penetration);
+    assert!(metrics.max_penetration < 0.01, "{count}: {} m of overlap", metrics.max_penetration);
     let bodies = simulation.bodies().unwrap();
     assert!(bodies.iter().all(|(_, s)| s.enabled && s.position.y > -0.01), "{count}: something is below the floor");
     // A limb here and there may still be sliding down.
@@ -36,11 +36,10 @@ fn ragdolls_start_apart() {
 
 #[test]
 fn a_hundred_ragdolls_come_to_rest() {
-    settled(100, 10.0, 0.01);
+    settled(100, 10.0);
 }
 
 #[test]
 fn a_thousand_ragdolls_come_to_rest() {
-    // Of fifteen thousand limbs one or the other is jammed between others.
-    settled(1000, 12.0, 0.05);
+    settled(1000, 12.0);
 }

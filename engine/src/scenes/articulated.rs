@@ -179,11 +179,12 @@ fn ragdoll(world: &mut World, middle: Vec3, turn: Quat) -> Result<(), WorldError
     for side in [-1.0, 1.0] {
         let arm = |y: f32| Vec3::new(side * 0.28, y, 0.0);
         let leg = |y: f32| Vec3::new(side * 0.12, y, 0.0);
-        let upper_arm = part(world, arm(1.31), Collider::capsule(0.1, 0.055))?;
-        let lower_arm = part(world, arm(0.98), Collider::capsule(0.1, 0.045))?;
+        // Limbs round off about their joints: into a gap between them others would be wedged.
+        let upper_arm = part(world, arm(1.3), Collider::capsule(0.16, 0.055))?;
+        let lower_arm = part(world, arm(0.984), Collider::capsule(0.156, 0.045))?;
         let hand = part(world, arm(0.77), Collider::cuboid(Vec3::new(0.05, 0.1, 0.09)))?;
-        let thigh = part(world, leg(0.7), Collider::capsule(0.13, 0.08))?;
-        let shin = part(world, leg(0.265), Collider::capsule(0.14, 0.055))?;
+        let thigh = part(world, leg(0.7), Collider::capsule(0.22, 0.08))?;
+        let shin = part(world, leg(0.275), Collider::capsule(0.205, 0.055))?;
         let foot = part(world, leg(0.035) + Vec3::Z * 0.06, Collider::cuboid(Vec3::new(0.1, 0.07, 0.24)))?;
         socket(world, upper_arm, chest, arm(1.46), 1.4)?;
         hinge(world, lower_arm, upper_arm, arm(1.14), -2.3, 0.0)?;

@@ -9,6 +9,11 @@ mod pair;
 #[cfg_attr(target_arch = "x86_64", path = "quad_x86.rs")]
 mod quad;
 
+// What other processors run, for a test.
+#[cfg(all(test, target_arch = "x86_64"))]
+#[path = "quad.rs"]
+mod portable;
+
 use super::{Group, Load, Store, glam::Vec3, sqrt};
 use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
 
@@ -397,3 +402,48 @@ pub type Wide = pair::Pair;
 /// The same with those of x86-64-v3.
 #[cfg(target_arch = "x86_64")]
 pub type WideV3 = oct::Oct;
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::portable;
+    use super::quad::{Quad, QuadMask};
+
+    #[test]
+    fn floats_of_other_processors_are_the_same() {
+        let values = [0.0, -0.0, 1.5, -2.25, 3e-39, 1e30, f32::INFINITY, -7.0];
+        let words = |first: usize| -> [u32; 4] { std::array::from_fn(|i| values[(first + 3 * i) % 8].to_bits()) };
+        for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
+            let (qa, qb) = (Quad::from_bits(words(a)), Quad::from_bits(words(b)));
+            let (pa, pb) = (portable::Quad::from_bits(words(a)), portable::Quad::from_bits(words(b)));
+            let native = [
+                qa + qb,
+                qa - qb,
+                qa * qb,
+                qa / qb,
+                -qa,
+                qa.root(),
+                qa.signed(qa.below(qb)),
+                Quad::select(qa.flagged() & !qb.below(qa), qa, qb),
+                Quad::totals(qa, qb, qa, qb),
+                Quad::select(QuadMask::splat(a > b), qa, qb),
+            ];
+            let other = [
+                pa + pb,
+                pa - pb,
+                pa * pb,
+                pa / pb,
+                -pa,
+                pa.root(),
+                pa.signed(pa.below(pb)),
+                portable::Quad::select(pa.flagged() & !pb.below(pa), pa, pb),
+                portable::Quad::totals(pa, pb, pa, pb),
+                portable::Quad::select(portable::QuadMask::splat(a > b), pa, pb),
+            ];
+            for (i, (n, o)) in native.iter().zip(&other).enumerate() {
+                let same = |(n, o): (u32, u32)| n == o || f32::from_bits(n).is_nan() && f32::from_bits(o).is_nan();
+                assert!(n.to_bits().into_iter().zip(o.to_bits()).all(same), "operation {i} of {a} and {b}");
+            }
+            assert_eq!(qa.below(qb).any(), pa.below(pb).any());
+        }
+    }
+}
