@@ -174,6 +174,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             unit,
             length,
             count: contact.count,
+            spare: 0,
         },
     );
 

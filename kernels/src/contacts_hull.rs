@@ -87,6 +87,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             unit: 0.0,
             length: 0.0,
             count: contact.count,
+            spare: 0,
         },
     );
     let mut k = 0;

@@ -145,6 +145,8 @@ layout! {
         pub length: f32,
         /// Points.
         pub count: u32,
+        /// Nothing: a manifold is a line of memory.
+        pub spare: u32,
     }
 
     /// A contact point between steps.
@@ -208,8 +210,8 @@ pub mod word {
     pub const K: u32 = 9;
     /// The feature.
     pub const FEATURE: u32 = 10;
-    /// All.
-    pub const COUNT: u32 = 11;
+    /// All, and one to spare: a manifold's points are three lines of memory.
+    pub const COUNT: u32 = 12;
 }
 
 impl Point {

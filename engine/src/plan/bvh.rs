@@ -141,15 +141,31 @@ pub struct Found {
 }
 
 impl Search {
+    /// Words that a search through a tree over `boxes` boxes needs for a while.
+    pub fn scratch_words(boxes: u32) -> u64 {
+        u64::from(boxes) * u64::from(pairs_count::KEPT)
+    }
+
     /// Appends the search through `tree`.
     pub fn record(self, recording: &mut Recording, name: &str, tree: &Tree) -> Result<Found, PlanError> {
+        let scratch = recording.buffer(format!("{name}.partners"), Self::scratch_words(tree.extent.limit))?;
+        self.record_in(recording, name, tree, scratch)
+    }
+
+    /// The same in memory that something behind it writes anew: `partners` has room for [`Search::scratch_words`].
+    pub fn record_in(
+        self,
+        recording: &mut Recording,
+        name: &str,
+        tree: &Tree,
+        partners: Buffer<u32>,
+    ) -> Result<Found, PlanError> {
         let Self { capacity, needed, overflow, bit, tile } = self;
         let Tree { nodes, volumes, ropes, order, extent, counters, .. } = *tree;
         let limit = u64::from(extent.limit);
         let counts = recording.buffer(format!("{name}.counts"), limit)?;
         let places = recording.buffer(format!("{name}.places"), limit)?;
         let pairs = recording.buffer(format!("{name}.pairs"), u64::from(capacity))?;
-        let partners = recording.buffer(format!("{name}.partners"), limit * u64::from(pairs_count::KEPT))?;
         let args = recording.dispatch_args(format!("{name}.args"), 1)?;
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 

@@ -215,7 +215,8 @@ impl StepPlan {
             counters: r.buffer("counters", u64::from(counter::COUNT))?,
             overflow: r.buffer("overflow", 1)?,
             manifolds: r.buffer("manifolds", m)?,
-            points: r.buffer("points", m * u64::from(POINTS * word::COUNT))?,
+            // Until there are points, the search for pairs has it.
+            points: r.buffer("points", (m * u64::from(POINTS * word::COUNT)).max(Search::scratch_words(colliders)))?,
             colours: r.buffer("colours", n)?,
             rows: r.buffer("rows", 2 * n)?,
             entries: r.buffer("entries", 2 * m)?,
@@ -236,7 +237,7 @@ impl StepPlan {
     fn record_detection(&mut self, room: u32) -> Result<Touching, PlanError> {
         let Self { recording: r, buffers: s, tree, capacities, .. } = self;
         let search = Search { capacity: room, needed: counter::PAIRS, overflow: s.overflow, bit: bit::PAIRS, tile: 64 };
-        s.pairs = search.record(r, "pairs", tree)?.pairs;
+        s.pairs = search.record_in(r, "pairs", tree, s.points)?.pairs;
 
         let touches = r.buffer("touches", u64::from(room))?;
         let axes = r.buffer("axes", u64::from(room))?;

@@ -425,7 +425,7 @@ mod tests {
                 qa.signed(qa.below(qb)),
                 Quad::select(qa.flagged() & !qb.below(qa), qa, qb),
                 Quad::totals(qa, qb, qa, qb),
-                Quad::select(QuadMask::splat(a > b), qa, qb),
+                Quad::select(QuadMask::splat(a > b), qa, Quad::splat(2.5)),
             ];
             let other = [
                 pa + pb,
@@ -437,7 +437,7 @@ mod tests {
                 pa.signed(pa.below(pb)),
                 portable::Quad::select(pa.flagged() & !pb.below(pa), pa, pb),
                 portable::Quad::totals(pa, pb, pa, pb),
-                portable::Quad::select(portable::QuadMask::splat(a > b), pa, pb),
+                portable::Quad::select(portable::QuadMask::splat(a > b), pa, portable::Quad::splat(2.5)),
             ];
             for (i, (n, o)) in native.iter().zip(&other).enumerate() {
                 let same = |(n, o): (u32, u32)| n == o || f32::from_bits(n).is_nan() && f32::from_bits(o).is_nan();
