@@ -9,8 +9,8 @@
 //! angular         kt (r.r I - r r^T) + (kn - kt) w w^T
 //! ```
 //!
-//! The system is symmetric and, since every body has mass and inertia, positive definite. [`System::ldl`] factors it whole
-//! (AVBD, section 3.5); [`System::schur`] solves for the rotation first, and for the way from that: two systems of three
+//! The system is symmetric and, since every body has mass and inertia, positive definite. [`Systems::ldl`] factors it whole
+//! (AVBD, section 3.5); [`Systems::schur`] solves for the rotation first, and for the way from that: two systems of three
 //! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
 
 use crate::gpu::glam::Vec3;
@@ -262,7 +262,7 @@ impl<F: Real> Systems<F> {
         let mut sum = *self;
         let mut reach = 1;
         while reach < width {
-            let from = |v: Vector<F>| v.from_slot(group, group.slot ^ reach);
+            let from = |v: Vector<F>| v.of_slot(group, group.slot ^ reach);
             let others = Self {
                 ll: from(sum.ll),
                 ll_off: from(sum.ll_off),

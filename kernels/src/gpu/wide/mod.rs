@@ -79,7 +79,7 @@ pub trait Real:
     /// For every body the sum over what its points have.
     fn totals<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> Self) -> Self;
     /// What the lane of the subgroup at `slot` has; on the CPU there is no other.
-    fn from_slot(self, group: &Group, slot: u32) -> Self;
+    fn of_slot(self, group: &Group, slot: u32) -> Self;
     /// `f` of each: slow.
     fn by_lane(self, f: impl Fn(f32) -> f32) -> Self;
     /// `f` of each with that of `other`: slow.
@@ -225,7 +225,7 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn from_slot(self, group: &Group, slot: u32) -> Self {
+    fn of_slot(self, group: &Group, slot: u32) -> Self {
         group.float_from_slot(self, slot)
     }
 
@@ -239,6 +239,9 @@ impl Real for f32 {
         f(self, other)
     }
 }
+
+/// Components of the vectors of every body: x, y, z.
+pub type Scattered<F> = (<F as Real>::Lanes<f32>, <F as Real>::Lanes<f32>, <F as Real>::Lanes<f32>);
 
 /// Three of them: a vector for every point.
 #[derive(Clone, Copy)]
@@ -339,22 +342,22 @@ impl<F: Real> Vector<F> {
         Self { x: F::totals(all, |t| value(t).x), y: F::totals(all, |t| value(t).y), z: F::totals(all, |t| value(t).z) }
     }
 
-    /// See [`Real::from_slot`].
+    /// See [`Real::of_slot`].
     #[inline(always)]
-    pub fn from_slot(self, group: &Group, slot: u32) -> Self {
-        let from = |f: F| f.from_slot(group, slot);
+    pub fn of_slot(self, group: &Group, slot: u32) -> Self {
+        let from = |f: F| f.of_slot(group, slot);
         Self { x: from(self.x), y: from(self.y), z: from(self.z) }
     }
 
     /// Vectors by body.
     #[inline(always)]
-    pub fn scatter(self) -> (F::Lanes<f32>, F::Lanes<f32>, F::Lanes<f32>) {
+    pub fn scatter(self) -> Scattered<F> {
         (self.x.scatter(), self.y.scatter(), self.z.scatter())
     }
 
     /// That of one body.
     #[inline(always)]
-    pub fn lane(all: &(F::Lanes<f32>, F::Lanes<f32>, F::Lanes<f32>), i: u32) -> Vec3 {
+    pub fn lane(all: &Scattered<F>, i: u32) -> Vec3 {
         Vec3::new(F::lane(&all.0, i), F::lane(&all.1, i), F::lane(&all.2, i))
     }
 }

@@ -225,7 +225,7 @@ impl Real for Oct {
     }
 
     #[inline(always)]
-    fn from_slot(self, _group: &Group, _slot: u32) -> Self {
+    fn of_slot(self, _group: &Group, _slot: u32) -> Self {
         self
     }
 

@@ -180,7 +180,7 @@ impl Real for Pair {
     }
 
     #[inline(always)]
-    fn from_slot(self, _group: &Group, _slot: u32) -> Self {
+    fn of_slot(self, _group: &Group, _slot: u32) -> Self {
         self
     }
 
