@@ -1,6 +1,70 @@
 //! Arithmetic on several contact points at once. A lane of a GPU takes one point at a time, and its neighbours take the
 //! next; the CPU's only lane takes all points of two manifolds. Code over [`Real`] serves both.
 
+/// What is the same however eight floats are held: two manifolds of four points, or eight bodies, as arrays.
+#[cfg(not(target_arch = "spirv"))]
+macro_rules! eight {
+    () => {
+        type Each<T: Copy> = [T; 2];
+        type Lanes<T: Copy> = [T; 8];
+        const PARTS: u32 = 2;
+        const POINTS: u32 = 4;
+        const LANES: u32 = 8;
+
+        #[inline(always)]
+        fn each<T: Copy>(get: impl Fn(u32) -> T) -> [T; 2] {
+            [get(0), get(1)]
+        }
+
+        #[inline(always)]
+        fn map<T: Copy, U: Copy>(each: &[T; 2], get: impl Fn(&T) -> U) -> [U; 2] {
+            [get(&each[0]), get(&each[1])]
+        }
+
+        #[inline(always)]
+        fn part<T: Copy>(each: &[T; 2], part: u32) -> T {
+            each[(part & 1) as usize]
+        }
+
+        #[inline(always)]
+        fn shift(each: &[u32; 2], by: u32) -> [u32; 2] {
+            [each[0] + by, each[1] + by]
+        }
+
+        #[inline(always)]
+        fn lanes<T: Copy>(value: T) -> [T; 8] {
+            [value; 8]
+        }
+
+        #[inline(always)]
+        fn put_lane<T: Copy>(all: &mut [T; 8], lane: u32, value: T) {
+            all[(lane & 7) as usize] = value;
+        }
+
+        #[inline(always)]
+        fn lane<T: Copy>(all: &[T; 8], lane: u32) -> T {
+            all[(lane & 7) as usize]
+        }
+
+        #[inline(always)]
+        fn of_slot(self, _group: &Group, _slot: u32) -> Self {
+            self
+        }
+
+        #[inline(always)]
+        fn by_lane(self, f: impl Fn(f32) -> f32) -> Self {
+            Self::gather(&self.scatter(), |v| f(*v))
+        }
+
+        #[inline(always)]
+        fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+            let (a, b) = (self.scatter(), other.scatter());
+            let both: [(f32, f32); 8] = core::array::from_fn(|i| (a[i], b[i]));
+            Self::gather(&both, |(a, b)| f(*a, *b))
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod oct;
 #[cfg(not(target_arch = "spirv"))]

@@ -49,33 +49,11 @@ impl Not for PairMask {
 
 impl Real for Pair {
     type Mask = PairMask;
-    type Each<T: Copy> = [T; 2];
-    const PARTS: u32 = 2;
-    const POINTS: u32 = 4;
+    eight!();
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
         Self(Quad::splat(value), Quad::splat(value))
-    }
-
-    #[inline(always)]
-    fn each<T: Copy>(get: impl Fn(u32) -> T) -> [T; 2] {
-        [get(0), get(1)]
-    }
-
-    #[inline(always)]
-    fn map<T: Copy, U: Copy>(each: &[T; 2], get: impl Fn(&T) -> U) -> [U; 2] {
-        [get(&each[0]), get(&each[1])]
-    }
-
-    #[inline(always)]
-    fn part<T: Copy>(each: &[T; 2], part: u32) -> T {
-        each[(part & 1) as usize]
-    }
-
-    #[inline(always)]
-    fn shift(each: &[u32; 2], by: u32) -> [u32; 2] {
-        [each[0] + by, each[1] + by]
     }
 
     #[inline(always)]
@@ -134,24 +112,6 @@ impl Real for Pair {
         mask.0.any() || mask.1.any()
     }
 
-    type Lanes<T: Copy> = [T; 8];
-    const LANES: u32 = 8;
-
-    #[inline(always)]
-    fn lanes<T: Copy>(value: T) -> [T; 8] {
-        [value; 8]
-    }
-
-    #[inline(always)]
-    fn put_lane<T: Copy>(all: &mut [T; 8], lane: u32, value: T) {
-        all[(lane & 7) as usize] = value;
-    }
-
-    #[inline(always)]
-    fn lane<T: Copy>(all: &[T; 8], lane: u32) -> T {
-        all[(lane & 7) as usize]
-    }
-
     #[inline(always)]
     fn gather<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> f32) -> Self {
         let bits = |i: usize| value(&all[i]).to_bits();
@@ -177,22 +137,5 @@ impl Real for Pair {
             Quad::totals(a.0, b.0, c.0, d.0) + Quad::totals(a.1, b.1, c.1, d.1)
         };
         Self(sums(0), sums(4))
-    }
-
-    #[inline(always)]
-    fn of_slot(self, _group: &Group, _slot: u32) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self {
-        Self::gather(&self.scatter(), |v| f(*v))
-    }
-
-    #[inline(always)]
-    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        let (a, b) = (self.scatter(), other.scatter());
-        let both: [(f32, f32); 8] = core::array::from_fn(|i| (a[i], b[i]));
-        Self::gather(&both, |(a, b)| f(*a, *b))
     }
 }
