@@ -3,7 +3,6 @@
 mod common;
 
 use common::{Backend, Random, on_every_backend};
-use drystone::backend::Device;
 use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::plan::step::Capacities;
@@ -12,15 +11,8 @@ use drystone::{EventKind, Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
 
-fn device(backend: &Backend) -> Device {
-    match backend {
-        Backend::Cpu => Device::Cpu { threads: None },
-        Backend::Vulkan(device) => Device::Vulkan(device.clone()),
-    }
-}
-
 fn simulate(world: World, backend: &Backend) -> Simulation {
-    Simulation::new(world, Settings::default(), device(backend)).unwrap()
+    Simulation::new(world, Settings::default(), backend.device()).unwrap()
 }
 
 /// A simulation of its own for each takes its time on Vulkan.
@@ -57,7 +49,7 @@ fn a_force_acts_until_it_is_changed_and_one_for_a_step_only_for_that_step() {
             let lasting = world.add(BodyDesc::dynamic().pushed(force, torque).with(Collider::sphere(0.5))).unwrap();
             let once = world.add(BodyDesc::dynamic().at(Vec3::Z * 5.0).with(cube())).unwrap();
             let settings = Settings { substeps, ..Settings::default() };
-            let mut simulation = Simulation::new(world, settings, device(backend)).unwrap();
+            let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
             simulation.world_mut().apply_force(once, force, torque).unwrap();
             steps(&mut simulation, 30);
             let mass = simulation.world().mass(lasting).unwrap();
@@ -140,7 +132,7 @@ fn a_kinematic_body_is_at_its_target_after_the_step_and_stays_there() {
             let lift = world.add(BodyDesc::kinematic().with(plate)).unwrap();
             let rider = world.add(BodyDesc::dynamic().at(Vec3::Y * 0.6).with(cube().friction(1.0))).unwrap();
             let settings = Settings { substeps, ..Settings::default() };
-            let mut simulation = Simulation::new(world, settings, device(backend)).unwrap();
+            let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
             let (way, turn) = (Vec3::new(0.5, 0.3, 0.0), Quat::from_rotation_y(0.5));
             let mut last = Vec3::ZERO;
             for n in 1..=60 {
@@ -230,7 +222,7 @@ fn a_step_that_is_repeated_applies_edits_once() {
                 .map(|i| world.add(BodyDesc::dynamic().at(Vec3::new(i as f32 * 0.9, 0.5, 0.0)).with(cube())).unwrap())
                 .collect();
             let mut simulation =
-                Simulation::with_capacities(world, Settings::default(), device(backend), capacities).unwrap();
+                Simulation::with_capacities(world, Settings::default(), backend.device(), capacities).unwrap();
             for &h in &handles {
                 simulation.world_mut().apply_impulse(h, Vec3::new(0.0, 0.0, 500.0), Vec3::ZERO).unwrap();
                 simulation.world_mut().apply_force(h, Vec3::new(0.0, 0.0, 500.0), Vec3::ZERO).unwrap();

@@ -2,26 +2,12 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, ball, box_points};
 use drystone::backend::{Device, RunnerExt};
 use drystone::glam::{DVec3, Quat, Vec3};
 use drystone::world::{BodyDesc, Collider, Hull, Shape, World, WorldError};
 use drystone::{Settings, Simulation};
 use std::f64::consts::PI;
-
-fn box_points(half: Vec3) -> Vec<Vec3> {
-    let sign = |i: u32, bit: u32| if i & bit == 0 { -1.0 } else { 1.0 };
-    (0..8).map(|i| half * Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4))).collect()
-}
-
-fn ball(random: &mut Random) -> Vec3 {
-    loop {
-        let v = Vec3::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0), random.range(-1.0, 1.0));
-        if (0.01..1.0).contains(&v.length_squared()) {
-            return v;
-        }
-    }
-}
 
 /// Mass and principal moments as the device has them, in order.
 fn masses(collider: Collider) -> (f64, [f64; 3]) {

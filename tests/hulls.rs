@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Backend, Random, on_every_backend};
-use drystone::backend::{Device, RunnerExt};
+use common::{Backend, Random, ball, box_points, on_every_backend};
+use drystone::backend::RunnerExt;
 use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::world::{BodyDesc, Collider, Hull, Shape, World};
@@ -13,29 +13,8 @@ use std::sync::Arc;
 
 const DT: f32 = 1.0 / 60.0;
 
-fn device(backend: &Backend) -> Device {
-    match backend {
-        Backend::Cpu => Device::Cpu { threads: None },
-        Backend::Vulkan(device) => Device::Vulkan(device.clone()),
-    }
-}
-
 fn simulate(world: World, backend: &Backend) -> Simulation {
-    Simulation::new(world, Settings::default(), device(backend)).unwrap()
-}
-
-fn box_points(half: Vec3) -> Vec<Vec3> {
-    let sign = |i: u32, bit: u32| if i & bit == 0 { -1.0 } else { 1.0 };
-    (0..8).map(|i| half * Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4))).collect()
-}
-
-fn ball(random: &mut Random) -> Vec3 {
-    loop {
-        let v = Vec3::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0), random.range(-1.0, 1.0));
-        if (0.01..1.0).contains(&v.length_squared()) {
-            return v;
-        }
-    }
+    Simulation::new(world, Settings::default(), backend.device()).unwrap()
 }
 
 fn rotation(random: &mut Random) -> Quat {
@@ -192,7 +171,7 @@ fn look(cases: &[Case], margin: f32, backend: &Backend) -> Vec<Option<Found>> {
         world.add(BodyDesc::dynamic().at(place + case.offset).turned(case.turn_b).with(case.b.clone())).unwrap();
     }
     let settings = Settings { margin, ..Settings::default() };
-    let mut simulation = Simulation::new(world, settings, device(backend)).unwrap();
+    let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
     let count = simulation.step(DT).unwrap().manifolds;
     let buffers = simulation.plan().buffers;
     let starts = simulation.runner().read(buffers.starts).unwrap();

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Backend, Random, on_every_backend};
+use common::{Random, on_every_backend};
 use drystone::backend::Device;
 use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::render::{Camera, Ray, RayCaster};
@@ -13,13 +13,6 @@ use drystone::world::{BodyDesc, BodyHandle, Collider, Shape, World};
 use drystone::{Settings, Simulation};
 
 const RAYS: usize = 10_000;
-
-fn device(backend: &Backend) -> Device {
-    match backend {
-        Backend::Cpu => Device::Cpu { threads: None },
-        Backend::Vulkan(device) => Device::Vulkan(device.clone()),
-    }
-}
 
 fn direction(random: &mut Random) -> Vec3 {
     loop {
@@ -244,7 +237,7 @@ fn rays_meet_what_a_search_through_all_bodies_finds() {
     assert!(expected.iter().filter(|e| e[0].is_some_and(|f| f.way == 0.0)).count() > 50, "rays that start inside");
 
     on_every_backend(|backend| {
-        let mut simulation = Simulation::new(world.clone(), Settings::default(), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world.clone(), Settings::default(), backend.device()).unwrap();
         let found = RayCaster::new().cast(&mut simulation, &rays).unwrap();
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             if !clear(expected) {

@@ -12,15 +12,8 @@ use drystone::{BodyState, Settings, Simulation, scenes};
 
 const DT: f32 = 1.0 / 60.0;
 
-fn device(backend: &Backend) -> Device {
-    match backend {
-        Backend::Cpu => Device::Cpu { threads: None },
-        Backend::Vulkan(device) => Device::Vulkan(device.clone()),
-    }
-}
-
 fn simulate(world: World, backend: &Backend) -> Simulation {
-    Simulation::new(world, Settings::default(), device(backend)).unwrap()
+    Simulation::new(world, Settings::default(), backend.device()).unwrap()
 }
 
 /// Runs for a while; returns the deepest overlap there was.
@@ -92,7 +85,7 @@ fn an_arch_stands() {
 fn a_tower_of_cards_stands_until_a_ball_hits_it() {
     on_every_backend(|backend| {
         let scene = scenes::build("cards", &Default::default()).unwrap();
-        let mut simulation = Simulation::new(scene.world, scene.settings, device(backend)).unwrap();
+        let mut simulation = Simulation::new(scene.world, scene.settings, backend.device()).unwrap();
         let start = Metrics::of(&mut simulation).unwrap().top;
         run(&mut simulation, 10.0);
         let (stood, place) = (Metrics::of(&mut simulation).unwrap(), backend.name());
@@ -165,7 +158,7 @@ fn two_runs_are_the_same_to_the_bit_and_tiny_capacities_change_nothing() {
             let world = scenes::drop(60).unwrap();
             let mut simulation = match capacities {
                 None => simulate(world, backend),
-                Some(c) => Simulation::with_capacities(world, Settings::default(), device(backend), c).unwrap(),
+                Some(c) => Simulation::with_capacities(world, Settings::default(), backend.device(), c).unwrap(),
             };
             let mut grown = 0;
             for _ in 0..90 {

@@ -5,8 +5,9 @@
 
 #![allow(dead_code, reason = "every test file uses its own part of this module")]
 
-use drystone::backend::Runner;
+use drystone::backend::{Device, Runner};
 use drystone::cpu::Cpu;
+use drystone::glam::Vec3;
 use drystone::plan::Recording;
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
 use std::sync::Arc;
@@ -25,6 +26,14 @@ impl Backend {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Vulkan(device) => device.support().device_name.clone(),
+        }
+    }
+
+    /// Where a simulation runs.
+    pub fn device(&self) -> Device {
+        match self {
+            Self::Cpu => Device::Cpu { threads: None },
+            Self::Vulkan(device) => Device::Vulkan(device.clone()),
         }
     }
 
@@ -89,5 +98,21 @@ impl Random {
     /// In `from..to`.
     pub fn range(&mut self, from: f32, to: f32) -> f32 {
         from + (to - from) * self.unit()
+    }
+}
+
+/// Corners of a box.
+pub fn box_points(half: Vec3) -> Vec<Vec3> {
+    let sign = |i: u32, bit: u32| if i & bit == 0 { -1.0 } else { 1.0 };
+    (0..8).map(|i| half * Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4))).collect()
+}
+
+/// A point in the unit ball, not too near its middle.
+pub fn ball(random: &mut Random) -> Vec3 {
+    loop {
+        let v = Vec3::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0), random.range(-1.0, 1.0));
+        if (0.01..1.0).contains(&v.length_squared()) {
+            return v;
+        }
     }
 }

@@ -73,7 +73,7 @@ fn the_world_holds_a_point_on_every_backend() {
         let body = world.add(cube(Vec3::ZERO, 5.0)).unwrap();
         let joint = JointDesc::ball(body, None).anchors(Vec3::new(0.1, 0.1, 0.1), Vec3::new(0.1, 0.1, 0.1));
         let joint = world.add_joint(joint).unwrap();
-        let mut simulation = Simulation::new(world, iterating(8), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, iterating(8), backend.device()).unwrap();
         for _ in 0..60 {
             simulation.step(DT).unwrap();
             let (worst, _, _) = errors(&mut simulation);

@@ -9,7 +9,7 @@ fn a_rope_pulls_and_never_pushes() {
         let mut world = World::new();
         let body = world.add(cube(Vec3::Y * -0.5, 4.0)).unwrap();
         let joint = world.add_joint(JointDesc::rope(body, None, 1.0)).unwrap();
-        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, Settings::default(), backend.device()).unwrap();
         for step in 1..=150u32 {
             simulation.step(DT).unwrap();
             let (y, pull) = (simulation.body(body).unwrap().position.y, simulation.joint(joint).unwrap().force);

@@ -49,7 +49,7 @@ fn a_removed_body_takes_its_joints_along() {
         let low = world.add(cube(Vec3::Y * -0.3, 1.0)).unwrap();
         world.add_joint(JointDesc::ball(top, None)).unwrap();
         let link = world.add_joint(JointDesc::ball(low, top).anchors(Vec3::Y * 0.3, Vec3::ZERO)).unwrap();
-        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, Settings::default(), backend.device()).unwrap();
         for _ in 0..15 {
             simulation.step(DT).unwrap();
         }

@@ -114,7 +114,7 @@ fn solved(mut m: Vec<Vec<f64>>) -> Vec<f64> {
 
 /// Places after every step, by the engine.
 fn path(world: World, settings: Settings, backend: &Backend, steps: usize) -> Vec<Vec<[f64; 2]>> {
-    let mut simulation = Simulation::new(world, settings, device(backend)).unwrap();
+    let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
     let after = |_| {
         simulation.step(DT).unwrap();
         let states = simulation.bodies().unwrap();
@@ -181,7 +181,7 @@ fn spring_chain_sags_as_the_converged_solution_does() {
 
 /// The greatest stretch of a chain of 10 m, as a part of its length.
 fn stretch(world: World, settings: Settings, backend: &Backend, steps: usize) -> f64 {
-    let mut simulation = Simulation::new(world, settings, device(backend)).unwrap();
+    let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
     let after = |_| {
         simulation.step(DT).unwrap();
         errors(&mut simulation).2 / 10.0
@@ -242,7 +242,7 @@ fn hit_wall(settings: Settings, backend: &Backend) -> Wall {
     };
     let none = (0.0f64, 0.0f64);
     let mut wall = Wall { joints: points.len(), broken: Vec::new(), before: none, after: none, late: none };
-    let mut simulation = Simulation::new(world.clone(), settings, device(backend)).unwrap();
+    let mut simulation = Simulation::new(world.clone(), settings, backend.device()).unwrap();
     for step in 0..THROWN + 60 {
         if step == THROWN {
             for ball in &balls {
@@ -330,7 +330,7 @@ fn drop_on_mail(settings: Settings, backend: &Backend) -> Mail {
     let (ball, rings) = handles.split_last().unwrap();
     let radius = |h: &BodyHandle| world.desc(*h).unwrap().colliders[0].position.length();
     let radii: Vec<f32> = rings.iter().map(radius).collect();
-    let mut simulation = Simulation::new(world.clone(), settings, device(backend)).unwrap();
+    let mut simulation = Simulation::new(world.clone(), settings, backend.device()).unwrap();
     let place = |simulation: &mut Simulation| -> Vec<Ring> {
         let states = simulation.bodies().unwrap();
         states.iter().zip(&radii).map(|((_, s), radius)| (s.position, s.rotation, *radius)).collect()

@@ -31,7 +31,7 @@ fn two_that_are_fixed_spin_like_one() {
         let a = world.add(cube(at, 1.0).spinning(spin).moving(spin.cross(at))).unwrap();
         let b = world.add(cube(-at, 1.0).spinning(spin).moving(spin.cross(-at))).unwrap();
         world.add_joint(JointDesc::fixed(a, b).placed(&world, Vec3::ZERO, Default::default()).unwrap()).unwrap();
-        let mut simulation = Simulation::new(world, iterating(8), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, iterating(8), backend.device()).unwrap();
         for _ in 0..120 {
             simulation.step(DT).unwrap();
         }

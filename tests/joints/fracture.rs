@@ -52,7 +52,7 @@ fn a_joint_breaks_at_its_limit_whatever_the_mass() {
 fn what_broke_falls_and_what_is_repaired_holds() {
     common::on_every_backend(|backend| {
         let (world, body, joint) = hanging(2.0, 100.0);
-        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, Settings::default(), backend.device()).unwrap();
         let name = backend.name();
         for _ in 0..30 {
             assert!(broken(&simulation.step(DT).unwrap()).is_empty(), "{name}: it bears its weight");

@@ -18,7 +18,7 @@ fn every_axis_is_what_it_was_told() {
             .limited(JointAxis::SwingY, -0.2, 0.2)
             .locked(JointAxis::SwingZ);
         world.add_joint(joint).unwrap();
-        let mut simulation = Simulation::new(world, iterating(10), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
         for step in 1..=120 {
             simulation.step(DT).unwrap();
             let state = simulation.body(body).unwrap();

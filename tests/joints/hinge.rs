@@ -73,7 +73,7 @@ fn a_limit_holds_within_half_a_degree() {
             world.add_joint(hinge).unwrap();
             doors.push((body, low));
         }
-        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, Settings::default(), backend.device()).unwrap();
         for _ in 0..240 {
             simulation.step(DT).unwrap();
         }

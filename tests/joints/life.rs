@@ -107,7 +107,7 @@ fn live(types: &[Hang], backend: &Backend) {
         axes.iter().map(|a| u32::from(a.hold != Hold::Free) + u32::from(a.drive.is_some())).sum()
     };
     let rows: Vec<u32> = first.iter().map(|h| rows(h, &world)).collect();
-    let simulation = Simulation::new(world, iterating(10), device(backend)).unwrap();
+    let simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
     let mut all = Hooks { types, hooks, simulation, name: backend.name() };
     let name = all.name.clone();
     all.steps(30);

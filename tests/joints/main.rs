@@ -29,13 +29,6 @@ use drystone::{Settings, Simulation};
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
 
-fn device(backend: &Backend) -> Device {
-    match backend {
-        Backend::Cpu => Device::Cpu { threads: None },
-        Backend::Vulkan(device) => Device::Vulkan(device.clone()),
-    }
-}
-
 fn iterating(iterations: u32) -> Settings {
     Settings { iterations, ..Settings::default() }
 }

@@ -32,7 +32,7 @@ fn every_scene_with_joints_runs() {
 fn a_net_of_joints_on_every_backend() {
     common::on_every_backend(|backend| {
         let world = scenes::joint_grid(20).unwrap();
-        let mut simulation = Simulation::new(world, iterating(10), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
         for _ in 0..20 {
             simulation.step(DT).unwrap();
         }

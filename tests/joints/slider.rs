@@ -30,7 +30,7 @@ fn limits_stop_a_slider_and_a_motor_drives_it() {
         let body = world.add(cube(Vec3::ZERO, 2.0)).unwrap();
         let slider = JointDesc::slider(body, None).about(Vec3::Y, Vec3::Y).limited(JointAxis::X, -1.0, 0.5);
         let joint = world.add_joint(slider).unwrap();
-        let mut simulation = Simulation::new(world, Settings::default(), device(backend)).unwrap();
+        let mut simulation = Simulation::new(world, Settings::default(), backend.device()).unwrap();
         for _ in 0..120 {
             simulation.step(DT).unwrap();
         }
