@@ -10,7 +10,7 @@ use drystone::layout::{Aabb, Extent};
 use drystone::plan::Recording;
 use drystone::plan::bvh::{Bvh, Search};
 use drystone::vulkan::ash::{self, vk};
-use drystone::vulkan::{Exit, GpuAllocator, Host, Program, ProgramOptions, Support, enable_required};
+use drystone::vulkan::{Exit, GpuAllocator, Host, Program, ProgramOptions, Support, Timing, enable_required};
 
 const FRAMES: u64 = 6;
 const IN_FLIGHT: u64 = 2;
@@ -98,7 +98,7 @@ fn main() -> Result<()> {
     // SAFETY: the renderer's handles are alive and outlive the program; the features are enabled.
     let mut program = unsafe {
         let memory = GpuAllocator::new(&renderer.host)?;
-        let options = ProgramOptions { frames_in_flight: IN_FLIGHT as u32, timers: true };
+        let options = ProgramOptions { frames_in_flight: IN_FLIGHT as u32, timing: Timing::Passes };
         Program::new(&renderer.host, memory, recording, options)?
     };
 

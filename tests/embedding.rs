@@ -9,7 +9,7 @@ use drystone::plan::{Buffer, Recording};
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{
     Allocation, Error, Exit, GpuAllocator, Host, Location, Memory, OwnDevice, OwnDeviceOptions, Program,
-    ProgramOptions, Queue, Signal, VulkanRunner,
+    ProgramOptions, Queue, Signal, Timing, VulkanRunner,
 };
 use std::time::Duration;
 
@@ -133,7 +133,7 @@ fn frames_in_flight_share_a_program_and_the_hosts_pass_sees_the_results() {
         // SAFETY: the device outlives everything here; the recordings are submitted once and in order.
         unsafe {
             let memory = Dedicated { host: host.clone(), live: 0 };
-            let options = ProgramOptions { frames_in_flight: 4, timers: true };
+            let options = ProgramOptions { frames_in_flight: 4, timing: Timing::Passes };
             let mut program = Program::new(host, memory, plan.recording, options).unwrap();
             let source = program.vk_buffer(plan.counters.id()).unwrap();
             let mut queue = Queue::new(host, device.queue()).unwrap();
@@ -179,7 +179,7 @@ fn a_run_goes_untimed_rather_than_wait_for_a_timer() {
     // SAFETY: as above.
     unsafe {
         let memory = GpuAllocator::new(host).unwrap();
-        let options = ProgramOptions { frames_in_flight: 1, timers: true };
+        let options = ProgramOptions { frames_in_flight: 1, timing: Timing::Passes };
         let mut program = Program::new(host, memory, plan().recording, options).unwrap();
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let mut last = 0;
@@ -231,7 +231,7 @@ fn it_works_without_debug_utils_and_without_timers() {
     // SAFETY: as above.
     unsafe {
         let memory = GpuAllocator::new(&host).unwrap();
-        let options = ProgramOptions { timers: false, ..Default::default() };
+        let options = ProgramOptions { timing: Timing::Off, ..Default::default() };
         let mut program = Program::new(&host, memory, plan().recording, options).unwrap();
         let mut queue = Queue::new(&host, device.queue()).unwrap();
         let value = queue.submit(&[], &[], |commands| record(&mut program, commands)).unwrap();

@@ -8,7 +8,7 @@ use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::world::{BodyDesc, Collider, Hull, Shape, World};
 use drystone::{Settings, Simulation, scenes};
-use drystone_kernels::rigid::{Point, word};
+use drystone_kernels::rigid::{FourPoints, word};
 use std::sync::Arc;
 
 const DT: f32 = 1.0 / 60.0;
@@ -176,17 +176,18 @@ fn look(cases: &[Case], margin: f32, backend: &Backend) -> Vec<Option<Found>> {
     let buffers = simulation.plan().buffers;
     let starts = simulation.runner().read(buffers.starts).unwrap();
     let manifolds = simulation.runner().read_first(buffers.manifolds, u64::from(count)).unwrap();
-    let points = simulation.runner().read_first(buffers.points, u64::from(4 * word::COUNT * count)).unwrap();
+    let points = simulation.runner().read_first(buffers.points, u64::from(word::COUNT * count)).unwrap();
     let mut found = vec![None; cases.len()];
     for (m, index) in manifolds.iter().zip(0..) {
-        let case = m.body_a as usize / 2;
-        assert_eq!(case, m.body_b as usize / 2, "cases do not meet");
-        let flip = m.body_a % 2 == 1;
-        let points = (0..m.count).map(|k| Point::load(&points, index, k)).map(|p| {
-            let on_a = starts[m.body_a as usize].position + p.lever;
+        let case = m.ends.body_a as usize / 2;
+        assert_eq!(case, m.ends.body_b as usize / 2, "cases do not meet");
+        let flip = m.ends.body_a % 2 == 1;
+        let points = FourPoints::load(&points, index);
+        let points = (0..m.count).map(|k| points.at(k)).map(|p| {
+            let on_a = starts[m.ends.body_a as usize].position + p.lever;
             let on_first = if flip { on_a - m.normal * p.gap.z } else { on_a };
-            // The two highest bits say whether it slides, which hangs on a hair where it begins to.
-            (on_first, p.gap.z, p.feature & (u32::MAX >> 2))
+            // The highest bit says whether it slides, which hangs on a hair where it begins to.
+            (on_first, p.gap.z, p.feature & (u32::MAX >> 1))
         });
         found[case] = Some(Found { normal: if flip { -m.normal } else { m.normal }, points: points.collect() });
     }
@@ -380,18 +381,18 @@ fn hulls_touch_a_half_space_with_their_lowest_vertices() {
         let count = u64::from(simulation.step(DT).unwrap().manifolds);
         let buffers = simulation.plan().buffers;
         let manifolds = simulation.runner().read_first(buffers.manifolds, count).unwrap();
-        let points = simulation.runner().read_first(buffers.points, u64::from(4 * word::COUNT) * count).unwrap();
+        let points = simulation.runner().read_first(buffers.points, u64::from(word::COUNT) * count).unwrap();
         let mut met = 0;
         for (i, (stone, turn, place)) in (1..).zip(&stones) {
             let lowest = Solid::new(stone, *place, *turn).lowest(up.as_dvec3().normalize());
             let margin = f64::from(0.04 * thickness(stone));
-            let found = manifolds.iter().zip(0..).find(|(m, _)| m.body_a == i && m.body_b == 0);
+            let found = manifolds.iter().zip(0..).find(|(m, _)| m.ends.body_a == i && m.ends.body_b == 0);
             let label = format!("stone {i} on {}, {lowest} m above", backend.name());
             assert_eq!(found.is_some(), lowest < margin, "{label}");
             let Some((m, index)) = found else { continue };
             met += 1;
-            let deepest =
-                (0..m.count).map(|k| f64::from(Point::load(&points, index, k).gap.z)).fold(f64::MAX, f64::min);
+            let points = FourPoints::load(&points, index);
+            let deepest = (0..m.count).map(|k| f64::from(points.at(k).gap.z)).fold(f64::MAX, f64::min);
             assert!((deepest - lowest).abs() < 0.06 * margin + 2e-3 * lowest.abs() + 1e-4, "{label}: {deepest}");
             assert!((m.normal - up).length() < 1e-4);
         }

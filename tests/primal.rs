@@ -86,7 +86,7 @@ struct Outcome {
 
 fn components(pose: &Pose) -> [f32; 7] {
     let (p, r) = (pose.position, pose.rotation);
-    [p.x, p.y, p.z, r.v.x, r.v.y, r.v.z, r.s]
+    [p.x, p.y, p.z, r.x, r.y, r.z, r.s]
 }
 
 fn difference(a: &Outcome, b: &Outcome) -> f32 {

@@ -21,14 +21,16 @@ pub struct DeviceInfo {
     pub subgroup_size: u32,
 }
 
-/// Time a command took.
+/// Time a command took, or several of the same stage in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassTime {
     /// The stage, `fill` or `copy`.
     pub name: &'static str,
-    /// Index of the command in the recording.
+    /// Index of the command in the recording, or of the first.
     pub command: usize,
-    /// How long it took.
+    /// How many there are.
+    pub commands: usize,
+    /// How long it took, or all of them.
     pub time: Duration,
 }
 
@@ -37,7 +39,7 @@ pub struct PassTime {
 pub struct RunTimes {
     /// Which run, counted from 0.
     pub run: u64,
-    /// Every command, in order. Empty when the device has no time stamps.
+    /// All commands, in order. Empty when the device has no time stamps.
     pub passes: Vec<PassTime>,
 }
 
@@ -53,10 +55,10 @@ impl RunTimes {
         for pass in &self.passes {
             match rows.iter_mut().find(|r| r.0 == pass.name) {
                 Some(row) => {
-                    row.1 += 1;
+                    row.1 += pass.commands;
                     row.2 += pass.time;
                 }
-                None => rows.push((pass.name, 1, pass.time)),
+                None => rows.push((pass.name, pass.commands, pass.time)),
             }
         }
         rows

@@ -7,7 +7,7 @@ use crate::world::{BodyHandle, JointHandle};
 use crate::{Result, Simulation};
 use drystone_kernels::gate::counter;
 use drystone_kernels::manifest::fnv1a;
-use drystone_kernels::rigid::{POINTS, Point, kind, word};
+use drystone_kernels::rigid::{FourPoints, kind, word};
 use std::collections::BTreeMap;
 
 /// What a state amounts to.
@@ -58,7 +58,7 @@ impl Metrics {
             let (v, w) = (velocity.linear.as_dvec3(), velocity.angular.as_dvec3());
             let r = pose.rotation;
             // Velocities are differences over the last step: they belong to its middle, and so does the inertia.
-            let end = DQuat::from_xyzw(r.v.x.into(), r.v.y.into(), r.v.z.into(), r.s.into()).normalize();
+            let end = DQuat::from_xyzw(r.x.into(), r.y.into(), r.z.into(), r.s.into()).normalize();
             let rotation = DQuat::from_scaled_axis(w * (-0.5 * dt)) * end;
             let position = pose.position.as_dvec3();
             let spin = rotation * (inertia * (rotation.inverse() * w));
@@ -71,11 +71,12 @@ impl Metrics {
         }
         let solved = runner.read(b.counters)?[counter::SOLVED as usize];
         let manifolds = runner.read_first(b.manifolds, u64::from(solved))?;
-        let points = runner.read_first(b.points, u64::from(solved) * u64::from(POINTS * word::COUNT))?;
+        let points = runner.read_first(b.points, u64::from(solved) * u64::from(word::COUNT))?;
         let mut sum = 0.0;
         for (manifold, index) in manifolds.iter().zip(0..) {
+            let points = FourPoints::load(&points, index);
             for k in 0..manifold.count {
-                let depth = f64::from(-Point::load(&points, index, k).gap.z).max(0.0);
+                let depth = f64::from(-points.at(k).gap.z).max(0.0);
                 m.max_penetration = m.max_penetration.max(depth);
                 sum += depth;
                 m.contacts += 1;

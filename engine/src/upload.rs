@@ -6,7 +6,7 @@ use crate::simulation::BodyState;
 use crate::world::{Edit, World};
 use drystone_kernels::edits::{Edit as Record, what};
 use drystone_kernels::math::{Pose, Rotation, Twist};
-use drystone_kernels::rigid::{Body, Collider, kind, shape};
+use drystone_kernels::rigid::{Body, Collider, Friction, Size, What, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
@@ -50,7 +50,7 @@ impl BodyRecord {
 
 pub(crate) fn rotation_to_device(q: Quat) -> Rotation {
     let q = q.normalize();
-    Rotation { v: Vec3::new(q.x, q.y, q.z), s: q.w }
+    Rotation { x: q.x, y: q.y, z: q.z, s: q.w }
 }
 
 /// From the user's body space to principal axes at the centre of mass.
@@ -62,7 +62,7 @@ fn to_device(centre: Vec3, axes: Quat, position: Vec3, rotation: Quat) -> Pose {
 pub(crate) fn from_device(world: &World, index: u32, body: &Body, pose: &Pose, velocity: &Twist) -> BodyState {
     let (centre, axes) = world.slot(index).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));
     let r = pose.rotation;
-    let rotation = (Quat::from_xyzw(r.v.x, r.v.y, r.v.z, r.s) * axes.inverse()).normalize();
+    let rotation = (Quat::from_xyzw(r.x, r.y, r.z, r.s) * axes.inverse()).normalize();
     BodyState {
         position: pose.position - rotation * centre,
         rotation,
@@ -75,23 +75,18 @@ pub(crate) fn from_device(world: &World, index: u32, body: &Body, pose: &Pose, v
 /// The collider in a slot, if there is one.
 pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
     let Some((body, entry, c)) = world.collider(slot) else {
-        return Collider { shape: shape::NONE, ..Default::default() };
+        return Collider { what: What { shape: shape::NONE, ..Default::default() }, ..Default::default() };
     };
     let (centre, axes) = (entry.mass.centre, entry.mass.axes.inverse());
     let (shape, half, radius) = c.parameters();
     // Behind the box, which is the first.
     let hull = world.hull_of(slot).map_or(0, |h| h + 1);
     Collider {
-        body,
-        shape,
-        half,
-        radius,
+        what: What { body, shape, groups: c.groups, mask: c.mask },
+        size: Size { x: half.x, y: half.y, z: half.z, radius },
         hull,
         pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
-        friction_static: c.friction_static,
-        friction_dynamic: c.friction_dynamic,
-        groups: c.groups,
-        mask: c.mask,
+        friction: Friction { fixed: c.friction_static, sliding: c.friction_dynamic },
     }
 }
 
@@ -207,14 +202,14 @@ impl Change {
         }
         let pose = self.pose.map(|(p, r)| on_device(p, r)).or(new.then_some(record.pose));
         if let Some(Pose { position, rotation }) = pose {
-            put(what::POSE, position, rotation.v, Vec3::X * rotation.s);
+            put(what::POSE, position, rotation.v(), Vec3::X * rotation.s);
         }
         let described = new.then_some(Motion::Velocity(record.velocity.linear, record.velocity.angular));
         match self.motion.or(described) {
             Some(Motion::Velocity(linear, angular)) => put(what::VELOCITY, linear, angular, Vec3::ZERO),
             Some(Motion::Target(p, r)) => {
                 let Pose { position, rotation } = on_device(p, r);
-                put(what::TARGET, position, rotation.v, Vec3::new(rotation.s, 1.0 / seconds, 0.0));
+                put(what::TARGET, position, rotation.v(), Vec3::new(rotation.s, 1.0 / seconds, 0.0));
                 batch.after.push((body, Edit::Velocity(Vec3::ZERO, Vec3::ZERO)));
             }
             None => {}

@@ -1,9 +1,9 @@
 //! What colours tell of every body: its class, the sum of the normal forces on it, or its speed.
 
-use crate::gpu::{Load, Store, sqrt};
+use crate::gpu::{Load, Store, glam::UVec4, sqrt};
 use crate::math::Twist;
 use crate::picture::{View, show};
-use crate::rigid::{Body, Manifold, POINTS, Point, row};
+use crate::rigid::{Body, FourPoints, POINTS, row};
 use crate::{layout, stage};
 
 stage! {
@@ -12,11 +12,10 @@ stage! {
         read 1 bodies: Body,
         read 2 velocities: Twist,
         read 3 colours: u32,
-        read 4 manifolds: Manifold,
-        read 5 points: u32,
-        read 6 rows: u32,
-        read 7 entries: u32,
-        write 8 values: u32,
+        read 4 points: UVec4,
+        read 5 rows: u32,
+        read 6 entries: u32,
+        write 7 values: u32,
     }
 }
 
@@ -44,11 +43,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let row = row(&b.rows, item);
             let mut i = row.start;
             while i < row.end {
-                let index = b.entries.at(i) >> 1;
-                let count = b.manifolds.at(index).count;
+                // Points that are not there have no force.
+                let points = FourPoints::load(&b.points, b.entries.at(i) >> 1);
                 let mut k = 0;
-                while k < count && k < POINTS {
-                    value -= Point::load(&b.points, index, k).lambda.z;
+                while k < POINTS {
+                    value -= points.at(k).lambda.z;
                     k += 1;
                 }
                 i += 1;

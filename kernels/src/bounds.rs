@@ -48,11 +48,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let collider = b.colliders.at(item);
     let mut bounds = Aabb::EMPTY;
-    if collider.shape != shape::NONE && b.bodies.at(collider.body).kind != kind::DISABLED {
-        let solid = Solid::new(&collider, &world_pose(&collider, &b.poses.at(collider.body)));
-        if collider.shape == shape::HALF_SPACE {
+    if collider.what.shape != shape::NONE && b.bodies.at(collider.what.body).kind != kind::DISABLED {
+        let solid = Solid::new(&collider, &world_pose(&collider, &b.poses.at(collider.what.body)));
+        if collider.what.shape == shape::HALF_SPACE {
             bounds = half_space(solid.centre, solid.y);
-        } else if collider.shape == shape::HULL {
+        } else if collider.what.shape == shape::HULL {
             let hull = b.hulls.at(collider.hull);
             let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
             let mut i = 0;
@@ -63,8 +63,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             }
         } else {
             // Half of the margin on either side is enough for two that are a margin apart.
-            let grown = collider.radius + b.params.at(0).margin * thickness(&collider);
-            let h = collider.half;
+            let grown = collider.size.radius + b.params.at(0).margin * thickness(&collider);
+            let h = collider.size.half();
             let reach = |x: f32, y: f32, z: f32| abs(x) * h.x + abs(y) * h.y + abs(z) * h.z + grown;
             let extent = Vec3::new(
                 reach(solid.x.x, solid.y.x, solid.z.x),
@@ -74,8 +74,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             bounds = Aabb { min: solid.centre - extent, max: solid.centre + extent };
         }
     }
-    if collider.shape != shape::HALF_SPACE && bounds.min.x <= bounds.max.x {
-        let way = sweep(&b.params.at(0), &collider, b.velocities.at(collider.body).linear);
+    if collider.what.shape != shape::HALF_SPACE && bounds.min.x <= bounds.max.x {
+        let way = sweep(&b.params.at(0), &collider, b.velocities.at(collider.what.body).linear);
         bounds = bounds.union(&Aabb { min: bounds.min + way, max: bounds.max + way });
     }
     b.boxes.put(item, bounds);

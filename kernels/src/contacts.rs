@@ -6,12 +6,13 @@
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
 use crate::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::gpu::{Load, Local, Store, fmax, fmin, glam::Vec3, sqrt};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Local, Store, fmax, fmin, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Manifold, NO_FEATURE, NONE, POINTS, Params, Point, ROLLS, SLID, STICKS, margin,
-    reach, row, shape, world_pose,
+    Body, CachedPair, CachedPoint, Collider, Ends, FourPoints, Manifold, NO_FEATURE, NONE, POINTS, Params, Point, ROLLS, STICKS,
+    Scales, margin, reach, row, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -30,7 +31,7 @@ stage! {
         read 10 cached_pairs: CachedPair,
         read 11 cached_points: CachedPoint,
         update 12 manifolds: Manifold,
-        update 13 points: u32,
+        update 13 points: UVec4,
         read 14 velocities: Twist,
     }
 }
@@ -116,9 +117,10 @@ fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
     let manifold = b.manifolds.at(place);
     let mut contact = Contact::none();
     contact.normal = manifold.normal;
+    let points = FourPoints::load(&b.points, place);
     let mut k = 0;
     while k < manifold.count {
-        let point = Point::load(&b.points, place, k);
+        let point = points.at(k);
         contact.add(point.lever, point.gap, point.feature);
         k += 1;
     }
@@ -137,52 +139,48 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let params = b.params.at(0);
     let pair = b.pairs.at(item);
-    let swap = b.colliders.at(pair.a).shape > b.colliders.at(pair.b).shape;
+    let swap = b.colliders.at(pair.a).what.shape > b.colliders.at(pair.b).what.shape;
     let (index_a, index_c) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
     let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
-    let (pose_a, pose_c) = (b.poses.at(a.body), b.poses.at(c.body));
+    let (pose_a, pose_c) = (b.poses.at(a.what.body), b.poses.at(c.what.body));
     let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
-    let near = margin(&params, &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
-    let contact: Contact = if a.shape == shape::HULL || c.shape == shape::HULL {
+    let near = margin(&params, &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let contact: Contact = if a.what.shape == shape::HULL || c.what.shape == shape::HULL {
         found_before(b, place)
-    } else if a.shape == shape::BOX && c.shape == shape::BOX {
+    } else if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
         box_contact(&sa, &sc, b.axes.at(item), near)
     } else {
-        other_contact(&sa, a.shape, &sc, c.shape, near)
+        other_contact(&sa, a.what.shape, &sc, c.what.shape, near)
     };
 
     // The mass the two have against each other; something that does not move counts as an equal.
-    let (body_a, body_c) = (b.bodies.at(a.body), b.bodies.at(c.body));
+    let (body_a, body_c) = (b.bodies.at(a.what.body), b.bodies.at(c.what.body));
     let mass_a = if body_a.is_dynamic() { body_a.mass } else { body_c.mass };
     let mass_c = if body_c.is_dynamic() { body_c.mass } else { body_a.mass };
     let unit = mass_a / (mass_a + mass_c) * mass_c / (params.dt * params.dt);
     let (reach_a, reach_c) = (reach(&a), reach(&c));
-    let length = if c.shape == shape::HALF_SPACE || reach_a < reach_c { reach_a } else { reach_c };
-    let friction_static = sqrt(a.friction_static * c.friction_static);
-    let friction_dynamic = sqrt(a.friction_dynamic * c.friction_dynamic);
+    let length = if c.what.shape == shape::HALF_SPACE || reach_a < reach_c { reach_a } else { reach_c };
+    let friction_static = sqrt(a.friction.fixed * c.friction.fixed);
+    let friction_dynamic = sqrt(a.friction.sliding * c.friction.sliding);
     b.manifolds.put(
         place,
         Manifold {
-            collider_a: index_a,
-            collider_b: index_c,
-            body_a: a.body,
-            body_b: c.body,
+            ends: Ends { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body },
             normal: contact.normal,
             offset: pose_a.position - pose_c.position,
-            friction_static,
-            friction_dynamic,
-            unit,
-            length,
+            scales: Scales { friction_static, friction_dynamic, unit, length },
             count: contact.count,
             spare: 0,
         },
     );
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
-    let cached = find_cached(b, index_a, a.body, index_c, c.body);
+    let cached = find_cached(b, index_a, a.what.body, index_c, c.what.body);
     let features = cached_features(b, cached);
     let lowest = params.k_start * unit;
     let mut taken = 0;
+    // Those who take all four at once need not look which are there.
+    let mut points = FourPoints::none();
     let mut k = 0;
     while k < contact.count {
         let named = contact.feature.at(k);
@@ -217,7 +215,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
                 point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
                 if old.feature & STICKS == 0 {
-                    point.feature = feature | SLID;
+                    (point.k, point.feature) = (-point.k, feature);
                 } else if !rolls && normal < 0.0 {
                     let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
                     let drift = kept_a - kept_c;
@@ -231,12 +229,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let d = on_a - on_c;
         point.lever = on_a - pose_a.position;
         point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
-        point.store(&mut b.points, place, k);
+        points.put(k, &point);
         k += 1;
     }
-    // Those who take all four at once need not look which are there.
-    while k < POINTS {
-        Point::none().store(&mut b.points, place, k);
-        k += 1;
-    }
+    points.store(&mut b.points, place);
 }

@@ -3,11 +3,12 @@
 
 use crate::collide::hull::{Polytope, Tables};
 use crate::collide::{Contact, Solid, at, half_space_contact, hull_contact, round_contact};
-use crate::gpu::{Load, Store, glam::Vec3};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist};
 use crate::rigid::{
-    Collider, Hull, HullEdge, HullFace, Manifold, Params, Point, margin, shape, world_pose,
+    Collider, Ends, FourPoints, Hull, HullEdge, HullFace, Manifold, Params, Point, Scales, margin, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -26,7 +27,7 @@ stage! {
         read 10 hull_loops: u32,
         read 11 hull_edges: HullEdge,
         write 12 manifolds: Manifold,
-        write 13 points: u32,
+        write 13 points: UVec4,
         read 14 velocities: Twist,
     }
 }
@@ -50,10 +51,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let place = b.places.at(item);
     let pair = b.pairs.at(item);
     let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
-    let swap = one.shape > two.shape;
+    let swap = one.what.shape > two.what.shape;
     let a = if swap { two } else { one };
     let c = if swap { one } else { two };
-    if place >= push.manifolds || (a.shape != shape::HULL && c.shape != shape::HULL) {
+    if place >= push.manifolds || (a.what.shape != shape::HULL && c.what.shape != shape::HULL) {
         return;
     }
     let t = Tables {
@@ -63,12 +64,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         loops: b.hull_loops,
         edges: b.hull_edges,
     };
-    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
-    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
-    let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
-    let contact: Contact = if c.shape == shape::HALF_SPACE {
+    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
+    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
+    let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let contact: Contact = if c.what.shape == shape::HALF_SPACE {
         half_space_contact(&t, &Polytope::new(&t, &a, sa), &sc, near)
-    } else if a.shape == shape::SPHERE || a.shape == shape::CAPSULE {
+    } else if a.what.shape == shape::SPHERE || a.what.shape == shape::CAPSULE {
         round_contact(&t, &sa, &Polytope::new(&t, &c, sc), near)
     } else {
         hull_contact(&t, &Polytope::new(&t, &a, sa), &Polytope::new(&t, &c, sc), b.axes.at(item), near)
@@ -76,20 +77,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.manifolds.put(
         place,
         Manifold {
-            collider_a: 0,
-            collider_b: 0,
-            body_a: 0,
-            body_b: 0,
+            ends: Ends { collider_a: 0, collider_b: 0, body_a: 0, body_b: 0 },
             normal: contact.normal,
             offset: Vec3::ZERO,
-            friction_static: 0.0,
-            friction_dynamic: 0.0,
-            unit: 0.0,
-            length: 0.0,
+            scales: Scales { friction_static: 0.0, friction_dynamic: 0.0, unit: 0.0, length: 0.0 },
             count: contact.count,
             spare: 0,
         },
     );
+    let mut points = FourPoints::none();
     let mut k = 0;
     while k < contact.count {
         let point = Point {
@@ -99,7 +95,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             k: 0.0,
             feature: contact.feature.at(k),
         };
-        point.store(&mut b.points, place, k);
+        points.put(k, &point);
         k += 1;
     }
+    points.store(&mut b.points, place);
 }

@@ -1,8 +1,9 @@
 //! Multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
 
-use crate::gpu::{Group, Load, Real};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Group, Load, OfPoints};
 use crate::math::Twist;
-use crate::rigid::{Manifold, POINTS, Params, Point};
+use crate::rigid::{FourPoints, Manifold, Params, word};
 use crate::solve::{Moved, Points, Rules, Shared, respond};
 use crate::{layout, stage};
 
@@ -12,7 +13,7 @@ stage! {
         read 1 manifolds: Manifold,
         read 2 deltas: Twist,
         read 3 counters: u32,
-        update 4 points: u32,
+        update 4 points: UVec4,
     }
 }
 
@@ -29,7 +30,7 @@ pub const TILE: u32 = 64;
 
 /// Updates a workgroup's manifolds.
 #[inline(always)]
-pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let solved = b.counters.at(crate::gate::counter::SOLVED);
     let end = if solved < push.limit { solved } else { push.limit };
     let params = b.params.at(0);
@@ -46,34 +47,29 @@ pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 
 /// Updates the manifold, or as many as are worked on at once.
 #[inline(always)]
-fn update<F: Real>(item: u32, end: u32, params: &Params, rules: &Rules, b: &mut Bindings<'_>) {
+fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &Rules, b: &mut Bindings<'_>) {
     // Beyond the last one, the same once more.
     let items = F::each(|part| if item + part < end { item + part } else { item });
     let manifolds = F::map(&items, |i| b.manifolds.at(*i));
-    let on_a = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.body_a)));
-    let on_b = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.body_b)));
+    let on_a = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.ends.body_a)));
+    let on_b = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.ends.body_b)));
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let shared = Shared::new(&manifolds, zero.below(one), &on_a, &on_b);
-    let unit = F::spread(&manifolds, |m| m.unit);
+    let unit = F::spread(&manifolds, |m| m.scales.unit);
     let highest = F::splat(params.k_max) * unit;
-    // Four at once, whether there are so many or not; or one by one.
-    let count = if F::POINTS == POINTS { POINTS } else { F::part(&manifolds, 0).count };
-    let mut k = 0;
-    while k < count {
-        let first = F::map(&items, |i| Point::place(*i, k));
-        let mut points = Points::<F>::load(&b.points, &first);
-        let response = respond(rules, &shared, &points);
-        let sticks = response.active & !response.slides;
-        // Eq. 12 in the contact's own units: an error as large as the collider adds beta units. Only inside the bounds.
-        let error = response.error;
-        let way = F::select(sticks, (error.x * error.x + error.y * error.y).root(), zero);
-        let growth = F::splat(params.beta) * unit / shared.length * (error.z.size() + way);
-        points.k = F::select(response.active, (points.k + growth).least(highest), points.k);
-        points.lambda = response.lambda;
-        points.lambda.z = points.lambda.z.most(-highest * shared.length);
-        // The sign bit is `STICKS`.
-        points.feature = points.feature.signed(!(response.active & response.slides));
-        points.store_duals(&mut b.points, &first);
-        k += F::POINTS;
-    }
+    let first = F::map(&items, |i| FourPoints::place(*i));
+    let mut points = Points::<F>::load(&b.points, &first);
+    let response = respond(rules, &shared, &points);
+    let sticks = response.active & !response.slides;
+    // Eq. 12 in the contact's own units: an error as large as the collider adds beta units. Only inside the bounds.
+    let error = response.error;
+    let way = F::select(sticks, (error.x * error.x + error.y * error.y).root(), zero);
+    let growth = F::splat(params.beta) * unit / shared.length * (error.z.size() + way);
+    points.k = F::select(response.active, (points.k + growth).least(highest), points.k);
+    points.lambda = response.lambda;
+    points.lambda.z = points.lambda.z.most(-highest * shared.length);
+    points.store_duals(&mut b.points, &first);
+    // The sign bit is `STICKS`.
+    let at = F::shift(&first, word::FEATURE);
+    F::load(&b.points, &at).signed(!(response.active & response.slides)).store(&mut b.points, &at);
 }

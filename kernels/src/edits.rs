@@ -98,7 +98,7 @@ fn apply(edit: &Edit, b: &mut Bindings<'_>) {
         b.rows.put(body * 2, 0);
         b.rows.put(body * 2 + 1, 0);
     } else if code == what::POSE {
-        let pose = Pose { position: edit.a, rotation: Rotation { v: edit.b, s: edit.c.x } };
+        let pose = Pose { position: edit.a, rotation: Rotation::new(edit.b, edit.c.x) };
         b.poses.put(body, pose);
         b.starts.put(body, pose);
     } else if code == what::VELOCITY {
@@ -106,7 +106,7 @@ fn apply(edit: &Edit, b: &mut Bindings<'_>) {
         b.previous.put(body, edit.a);
     } else if code == what::TARGET {
         let pose = b.poses.at(body);
-        let turn = Rotation { v: edit.b, s: edit.c.x }.then_after(&pose.rotation.inverse()).log();
+        let turn = Rotation::new(edit.b, edit.c.x).then_after(&pose.rotation.inverse()).log();
         let linear = (edit.a - pose.position) * edit.c.y;
         b.velocities.put(body, Twist { linear, angular: turn * edit.c.y });
         b.previous.put(body, linear);

@@ -32,8 +32,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let mut key = push.nobody;
     if item >> 1 < b.counters.at(crate::gate::counter::SOLVED) {
-        let manifold = b.manifolds.at(item >> 1);
-        let body = if item & 1 == 0 { manifold.body_a } else { manifold.body_b };
+        let ends = b.manifolds.at(item >> 1).ends;
+        let body = if item & 1 == 0 { ends.body_a } else { ends.body_b };
         if b.bodies.at(body).is_dynamic() {
             key = body;
         }

@@ -32,7 +32,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let pair = b.pairs.at(item);
-    let (one, two) = (b.colliders.at(pair.a).body, b.colliders.at(pair.b).body);
+    let (one, two) = (b.colliders.at(pair.a).what.body, b.colliders.at(pair.b).what.body);
     let (row_one, row_two) = (row(&b.joint_links, one), row(&b.joint_links, two));
     let shorter = row_one.end - row_one.start <= row_two.end - row_two.start;
     let links = if shorter { row_one } else { row_two };

@@ -7,9 +7,14 @@ use crate::turns::Turns;
 
 layout! {
     /// A rotation: unit quaternion, vector part and scalar.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Rotation {
-        /// Vector part.
-        pub v: Vec3,
+        /// Of the vector part.
+        pub x: f32,
+        /// Of the vector part.
+        pub y: f32,
+        /// Of the vector part.
+        pub z: f32,
         /// Scalar part.
         pub s: f32,
     }
@@ -33,42 +38,54 @@ layout! {
 
 impl Rotation {
     /// No rotation.
-    pub const IDENTITY: Self = Self { v: Vec3::ZERO, s: 1.0 };
+    pub const IDENTITY: Self = Self { x: 0.0, y: 0.0, z: 0.0, s: 1.0 };
+
+    /// With this vector part and this scalar.
+    #[inline(always)]
+    pub fn new(v: Vec3, s: f32) -> Self {
+        Self { x: v.x, y: v.y, z: v.z, s }
+    }
+
+    /// The vector part.
+    #[inline(always)]
+    pub fn v(&self) -> Vec3 {
+        Vec3::new(self.x, self.y, self.z)
+    }
 
     /// First `other`, then `self`.
     #[inline(always)]
     pub fn then_after(&self, other: &Self) -> Self {
-        Self {
-            v: self.s * other.v + other.s * self.v + self.v.cross(other.v),
-            s: self.s * other.s - self.v.dot(other.v),
-        }
+        let (v, w) = (self.v(), other.v());
+        Self::new(self.s * w + other.s * v + v.cross(w), self.s * other.s - v.dot(w))
     }
 
     /// The other way round.
     #[inline(always)]
     pub fn inverse(&self) -> Self {
-        Self { v: -self.v, s: self.s }
+        Self::new(-self.v(), self.s)
     }
 
     /// Length one again.
     #[inline(always)]
     pub fn normalized(&self) -> Self {
-        let scale = 1.0 / sqrt(self.v.length_squared() + self.s * self.s);
-        Self { v: self.v * scale, s: self.s * scale }
+        let v = self.v();
+        let scale = 1.0 / sqrt(v.length_squared() + self.s * self.s);
+        Self::new(v * scale, self.s * scale)
     }
 
     /// A vector from body space to world space.
     #[inline(always)]
     pub fn apply(&self, u: Vec3) -> Vec3 {
-        let t = 2.0 * self.v.cross(u);
-        u + self.s * t + self.v.cross(t)
+        let v = self.v();
+        let t = 2.0 * v.cross(u);
+        u + self.s * t + v.cross(t)
     }
 
     /// The rotation by a vector: its length is the angle, its direction the axis.
     #[inline(always)]
     pub fn exp(w: Vec3) -> Self {
         let turn = Turns::<f32>::exp(Vector::new(w.x, w.y, w.z));
-        Self { v: Vec3::new(turn.v.x, turn.v.y, turn.v.z), s: turn.s }
+        Self { x: turn.v.x, y: turn.v.y, z: turn.v.z, s: turn.s }
     }
 
     /// The vector whose [`Rotation::exp`] this is, by the shorter way round.

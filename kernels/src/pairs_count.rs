@@ -2,7 +2,8 @@
 //! and `pairs_fill` writes the pairs there: no atomic append, so the list is the same in every run. The first few are
 //! kept, so that most leaves need not be walked for again.
 
-use crate::gpu::Store;
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Load, Local, Store};
 use crate::layout::{END, Extent, LEAF, Node, Volume};
 use crate::walk::Tree;
 use crate::{layout, stage};
@@ -14,7 +15,7 @@ stage! {
         read 2 ropes: u32,
         read 3 counters: u32,
         write 4 counts: u32,
-        write 5 partners: u32,
+        write 5 partners: UVec4,
     }
 }
 
@@ -28,6 +29,8 @@ layout! {
 
 /// Partners that are kept of a leaf.
 pub const KEPT: u32 = 8;
+/// Elements of `partners` that they take.
+pub const KEPT_ELEMENTS: u32 = KEPT / 4;
 
 /// Counts for one leaf.
 #[inline(always)]
@@ -39,18 +42,20 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let tree = Tree { nodes: b.nodes, volumes: b.volumes, ropes: b.ropes };
     let mut seeker = tree.seeker(item, leaves);
     let mut count = 0;
+    let mut kept = Local::<u32, 8>::splat(0);
     // No node is visited twice, so the bound is only met in a broken tree.
     let mut fuel = leaves * 2;
     while seeker.at != END && fuel > 0 {
         fuel -= 1;
         let other = seeker.at & !LEAF;
         if tree.visit(&mut seeker) {
-            if count < KEPT {
-                b.partners.put(item * KEPT + count, other);
-            }
+            kept.put(count, other);
             count += 1;
         }
     }
+    let four = |k: u32| UVec4::new(kept.at(k), kept.at(k + 1), kept.at(k + 2), kept.at(k + 3));
+    b.partners.put(item * KEPT_ELEMENTS, four(0));
+    b.partners.put(item * KEPT_ELEMENTS + 1, four(4));
     // A walk that was cut short must not pass for a complete one. Besides the bound there are drivers that end every
     // loop after 65,535 rounds (llvmpipe). The scan holds sums at u32::MAX, so this is reported as an overflow.
     b.counts.put(item, if seeker.at == END { count } else { u32::MAX });

@@ -1,9 +1,10 @@
 //! Writes the overlapping pairs to the places that the scan of `pairs_count` gave them. What lies beyond the capacity
 //! is left out; which pairs those are depends only on the boxes.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Load, Local, Store};
 use crate::layout::{END, Extent, LEAF, Node, Pair, Volume};
-use crate::pairs_count::KEPT;
+use crate::pairs_count::{KEPT, KEPT_ELEMENTS};
 use crate::walk::Tree;
 use crate::{layout, stage};
 
@@ -17,7 +18,7 @@ stage! {
         read 5 places: u32,
         write 6 pairs: Pair,
         read 7 counts: u32,
-        read 8 partners: u32,
+        read 8 partners: UVec4,
     }
 }
 
@@ -47,9 +48,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut place = b.places.at(item);
     let count = b.counts.at(item);
     let kept = if count > KEPT { 0 } else { count };
+    let (low, high) = (b.partners.at(item * KEPT_ELEMENTS), b.partners.at(item * KEPT_ELEMENTS + 1));
+    let partners = Local::of([low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w]);
     let mut k = 0;
     while k < kept && place < push.capacity {
-        b.pairs.put(place, pair(this, b.order.at(b.partners.at(item * KEPT + k))));
+        b.pairs.put(place, pair(this, b.order.at(partners.at(k))));
         place += 1;
         k += 1;
     }

@@ -1,7 +1,7 @@
 //! One colour's bodies, each moved to where its forces balance (Algorithm 1, lines 9 to 21).
 //!
-//! A body is worked on by a team of lanes, 1 to a whole subgroup. Up to four of them share the points of a manifold, more than
-//! four take several manifolds at a time; what they found is added up over the team, and its first lane solves.
+//! A body is worked on by a team of lanes, 1 to a whole subgroup. They share its manifolds, each with all of its points; what they
+//! found is added up over the team, and its first lane solves.
 //! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
 //! one fills the device with one lane a body, a small one does not.
 //!
@@ -9,9 +9,10 @@
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::gpu::{Group, Load, Real, Store, Vector};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector};
 use crate::math::{Pose, Rotation, Twist};
-use crate::rigid::{Body, ColourRange, Manifold, NONE, POINTS, Params, Point, Row, option, row, word};
+use crate::rigid::{Body, ColourRange, FourPoints, Manifold, NONE, Params, Row, option, row, word};
 use crate::solve::{Moved, Points, Rules, Shared, is_finite, respond};
 use crate::system::{Pulls, Sum, System, Systems, Twists};
 use crate::turns::Turns;
@@ -24,7 +25,7 @@ stage! {
         read 2 starts: Pose,
         read 3 targets: Pose,
         read 4 manifolds: Manifold,
-        read 5 points: u32,
+        read 5 points: UVec4,
         read 6 rows: u32,
         read 7 entries: u32,
         read 8 neighbours: u32,
@@ -72,28 +73,6 @@ impl Team {
         let (place, shift) = (group.place(), width.trailing_zeros());
         Self { width, lane: place & (width - 1), number: place >> shift, teams: group.lanes >> shift }
     }
-
-    /// What this lane takes of a row: lanes side by side take points side by side.
-    #[inline(always)]
-    fn share(&self) -> Share {
-        let points = if self.width < POINTS { self.width } else { POINTS };
-        let shift = points.trailing_zeros();
-        Share {
-            entry: self.lane >> shift,
-            entries: self.width >> shift,
-            point: self.lane & (points - 1),
-            points,
-        }
-    }
-}
-
-/// Part of a row: every `entries`-th entry from `entry` on, and of its points every `points`-th from `point` on.
-#[derive(Clone, Copy)]
-struct Share {
-    entry: u32,
-    entries: u32,
-    point: u32,
-    points: u32,
 }
 
 /// What the pass reads and writes: buffers of `primal`, or of `primal_joints`, which has more.
@@ -123,7 +102,7 @@ pub trait Bound {
     /// A manifold.
     fn manifold(&self, index: u32) -> Manifold;
     /// Points whose words begin at `first`.
-    fn points<F: Real>(&self, first: &F::Each<u32>) -> Points<F>;
+    fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F>;
     /// Asks for the row of a body ahead of its use.
     fn prefetch_row(&self, index: u32);
     /// Asks for the entries of a row, and for a body's own state.
@@ -192,7 +171,7 @@ macro_rules! bound {
                 self.manifolds.at(index)
             }
             #[inline(always)]
-            fn points<F: Real>(&self, first: &F::Each<u32>) -> Points<F> {
+            fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F> {
                 Points::load(&self.points, first)
             }
             #[inline(always)]
@@ -213,7 +192,7 @@ macro_rules! bound {
             fn prefetch_contact(&self, e: u32) {
                 let manifold = self.entries.at(e) >> 1;
                 self.manifolds.prefetch(manifold, 1);
-                self.points.prefetch(Point::place(manifold, 0), POINTS * word::COUNT);
+                self.points.prefetch(FourPoints::place(manifold), word::COUNT);
                 self.prefetch_other(e);
             }
             #[inline(always)]
@@ -248,13 +227,13 @@ bound! {
 
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
-pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     sweep::<F, _>(group, push, b);
 }
 
 /// The same for the buffers of either stage.
 #[inline(always)]
-pub fn sweep<F: Real, B: Bound>(group: &Group, push: &Push, b: &mut B) {
+pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
     let range = b.range(push.colour);
     let team = Team::new(group, range.lanes);
     let serial = push.serial != 0;
@@ -270,18 +249,18 @@ pub fn sweep<F: Real, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         let at = base + start;
         // Bodies of a batch: one a lane on a GPU, several on the CPU; not those that are to be solved one after the other.
         let there = if idle || at >= tile || first + at >= range.end { 0 } else { least(tile - at, range.end - first - at) };
-        let count = least(there, if serial { 1 } else { F::LANES });
-        let mut batch = Batch::<F>::none();
+        let count = least(there, if serial { 1 } else { F::Body::LANES });
+        let mut batch = Batch::<F::Body>::none();
         // A lane of a GPU has one body, and needs no loop around all this.
-        if F::LANES == 1 {
+        if F::Body::LANES == 1 {
             if count > 0 {
-                batch.add(0, first + at, Row { start: 0, end: 0 }, team, stabilise, b);
+                batch.add::<F, B>(0, first + at, Row { start: 0, end: 0 }, team, stabilise, b);
             }
         } else {
             let mut i = 0;
             while i < count {
                 let next = prefetch(first + at + i, range.end, b);
-                batch.add(i, first + at + i, next, team, stabilise, b);
+                batch.add::<F, B>(i, first + at + i, next, team, stabilise, b);
                 i += 1;
             }
         }
@@ -291,33 +270,33 @@ pub fn sweep<F: Real, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         }
         let systems = systems.over_lanes(group, team.width);
         if count > 0 && team.lane == 0 {
-            apply::<F, B>(&batch.indices, count, &systems, b);
+            apply::<F::Body, B>(&batch.indices, count, &systems, b);
         }
-        base += step * if serial { 1 } else { F::LANES };
+        base += step * if serial { 1 } else { F::Body::LANES };
     }
 }
 
 /// Bodies that are solved together, and what is asked of them.
-struct Batch<F: Real> {
-    indices: F::Lanes<u32>,
-    pulls: F::Lanes<Pulls<F>>,
-    joints: F::Lanes<System>,
+struct Batch<B: OfBodies> {
+    indices: B::Lanes<u32>,
+    pulls: B::Lanes<Pulls<B>>,
+    joints: B::Lanes<System>,
 }
 
-impl<F: Real> Batch<F> {
+impl<B: OfBodies> Batch<B> {
     #[inline(always)]
     fn none() -> Self {
-        Self { indices: F::lanes(NONE), pulls: F::lanes(Pulls::none()), joints: F::lanes(System::none()) }
+        Self { indices: B::lanes(NONE), pulls: B::lanes(Pulls::none()), joints: B::lanes(System::none()) }
     }
 
     /// Adds the body at `place` in the order of colours; `next` is the row of the next one.
     #[inline(always)]
-    fn add<B: Bound>(&mut self, i: u32, place: u32, next: Row, team: Team, stabilise: bool, b: &B) {
+    fn add<F: OfPoints<Body = B>, T: Bound>(&mut self, i: u32, place: u32, next: Row, team: Team, stabilise: bool, b: &T) {
         let index = b.ordered(place);
-        F::put_lane(&mut self.indices, i, index);
-        F::put_lane(&mut self.pulls, i, gather::<F>(index, next, team, stabilise, b));
-        if B::JOINTS {
-            F::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
+        B::put_lane(&mut self.indices, i, index);
+        B::put_lane(&mut self.pulls, i, gather::<F>(index, next, team, stabilise, b));
+        if T::JOINTS {
+            B::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
         }
     }
 }
@@ -355,17 +334,16 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
 
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
-fn gather<F: Real>(index: u32, next: Row, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F> {
+fn gather<F: OfPoints>(index: u32, next: Row, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F::Body> {
     let rules = Rules::new(&b.params(), stabilise);
     let mine = b.delta(index);
-    let mut pulls = Pulls::<F>::none();
+    let mut pulls = Pulls::none();
     let moved = Moved::splat(&mine);
-    let share = team.share();
     let row = b.row(index);
     let mut ahead = next.start;
-    let mut e = row.start + share.entry;
+    let mut e = row.start + team.lane;
     while e < row.end {
-        if F::LANES > 1 {
+        if F::Body::LANES > 1 {
             ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
         }
         // A part beyond the end of the row takes the last entry once more, and counts for nothing.
@@ -381,27 +359,13 @@ fn gather<F: Real>(index: u32, next: Row, team: Team, stabilise: bool, b: &impl 
         let shared = Shared::new(&manifolds, is_a, &moved, &Moved::new(&theirs));
         let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
         let offset = Vector::select(is_a, Vector::zero(), shared.offset);
-        let pull = |k: u32| {
-            let first = F::map(&entries, |entry| Point::place(entry >> 1, k));
-            let points = b.points::<F>(&first).first(there);
-            Sum::of(&respond(&rules, &shared, &points), &shared, points.lever + offset, side)
-        };
-        let sum = if F::POINTS == POINTS {
-            pull(0)
-        } else {
-            let count = F::part(&manifolds, 0).count;
-            let mut sum = Sum::none();
-            let mut k = share.point;
-            while k < count {
-                sum = sum.plus(&pull(k));
-                k += share.points;
-            }
-            sum
-        };
-        pulls.add(&sum, shared.normal);
-        e += share.entries * F::PARTS;
+        let first = F::map(&entries, |entry| FourPoints::place(entry >> 1));
+        let points = b.points::<F>(&first).first(there);
+        let sum = Sum::of(&respond(&rules, &shared, &points), &shared, points.lever + offset, side);
+        pulls.add(&sum.total(), shared.normal.common());
+        e += team.width * F::PARTS;
     }
-    if F::LANES > 1 {
+    if F::Body::LANES > 1 {
         prefetch_contacts(ahead, next.end, b);
     }
     pulls
@@ -409,7 +373,7 @@ fn gather<F: Real>(index: u32, next: Row, team: Team, stabilise: bool, b: &impl 
 
 /// Adds inertia, solves, and moves the bodies.
 #[inline(always)]
-fn apply<F: Real, B: Bound>(indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
+fn apply<F: OfBodies, B: Bound>(indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
     let params = b.params();
     // Beyond the last one, the first once more.
     let one = F::lane(indices, 0);
@@ -448,7 +412,7 @@ fn apply<F: Real, B: Bound>(indices: &F::Lanes<u32>, count: u32, systems: &Syste
         let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
         // `velocity` may have taken the body out before the last pass.
         if is_finite(&way) && F::lane(&bodies, i).is_dynamic() {
-            let rotation = Rotation { v: Vector::<F>::lane(&turn, i), s: F::lane(&scalar, i) };
+            let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
             let pose = Pose { position: F::lane(&starts, i).position + way.linear, rotation };
             b.put(F::lane(indices, i), pose, way);
         }
@@ -479,20 +443,17 @@ mod tests {
     }
 
     #[test]
-    fn every_point_of_a_row_is_taken_once_by_a_team() {
+    fn every_entry_of_a_row_is_taken_once_by_a_team() {
         for (size, asked) in cases() {
             let tile = LANES / asked;
             // Bodies of the workgroup, each with a row of seven entries.
-            let mut taken = vec![[0; 7 * POINTS as usize]; tile as usize];
+            let mut taken = vec![[0; 7]; tile as usize];
             for group in lanes(size) {
                 let team = Team::new(&group, asked);
                 assert_eq!(team.width, asked.min(size));
-    let share = team.share();
                 for body in (team.number..tile).step_by(team.teams as usize) {
-                    for e in (share.entry..7).step_by(share.entries as usize) {
-                        for k in (share.point..POINTS).step_by(share.points as usize) {
-                            taken[body as usize][(e * POINTS + k) as usize] += 1;
-                        }
+                    for e in (team.lane..7).step_by(team.width as usize) {
+                        taken[body as usize][e as usize] += 1;
                     }
                 }
             }

@@ -3,11 +3,12 @@
 
 pub use crate::primal::Push;
 
-use crate::gpu::{Group, Load, Real, Store};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Group, Load, OfPoints, Store};
 use crate::joints::{Ends, Joint, Row as JointRow, RowState, Rules, add, flag};
 use crate::math::{Pose, Twist};
 use crate::primal::{bound, sweep};
-use crate::rigid::{Body, ColourRange, Manifold, POINTS, Params, Point, Row, row, word};
+use crate::rigid::{Body, ColourRange, FourPoints, Manifold, Params, Row, row, word};
 use crate::solve::Points;
 use crate::system::System;
 use crate::stage;
@@ -19,7 +20,7 @@ stage! {
         read 2 starts: Pose,
         read 3 targets: Pose,
         read 4 manifolds: Manifold,
-        read 5 points: u32,
+        read 5 points: UVec4,
         read 6 rows: u32,
         read 7 entries: u32,
         read 8 ranges: ColourRange,
@@ -37,7 +38,7 @@ bound! {
     true
     // Devices promise sixteen buffers a stage.
     fn neighbour(&self, _e: u32, manifold: &Manifold, is_a: bool) -> u32 {
-        if is_a { manifold.body_b } else { manifold.body_a }
+        if is_a { manifold.ends.body_b } else { manifold.ends.body_a }
     }
 
     fn prefetch_neighbours(&self, _row: Row) {}
@@ -65,6 +66,6 @@ bound! {
 
 /// Solves a workgroup's bodies of the colour, or all of them.
 #[inline(always)]
-pub fn run<F: Real>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     sweep::<F, _>(group, push, b);
 }

@@ -1,6 +1,7 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::{Load, Store, glam::Vec3, sqrt};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Local, Store, sqrt};
 use crate::layout;
 use crate::math::Pose;
 
@@ -59,28 +60,53 @@ layout! {
         pub kind: u32,
     }
 
-    /// A shape on a body.
-    pub struct Collider {
+    /// What a collider is, and what it meets. Vectors like this one are fetched at once.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct What {
         /// The body.
         pub body: u32,
         /// One of [`shape`].
         pub shape: u32,
-        /// Half extents of a box, or of the box around a hull; half the length of a capsule's axis in y.
-        pub half: Vec3,
-        /// Radius of a sphere or capsule; half the least width of a hull.
-        pub radius: f32,
-        /// Its entry in the list of hulls.
-        pub hull: u32,
-        /// In body space.
-        pub pose: Pose,
-        /// Coefficient while it sticks.
-        pub friction_static: f32,
-        /// Coefficient while it slides.
-        pub friction_dynamic: f32,
         /// Groups it belongs to.
         pub groups: u32,
         /// Groups it collides with.
         pub mask: u32,
+    }
+
+    /// How large a collider is.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Size {
+        /// Half the extent of a box, or of the box around a hull.
+        pub x: f32,
+        /// The same; half the length of a capsule's axis.
+        pub y: f32,
+        /// The same.
+        pub z: f32,
+        /// Radius of a sphere or capsule; half the least width of a hull.
+        pub radius: f32,
+    }
+
+    /// Coefficients of friction.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Friction {
+        /// While it sticks.
+        pub fixed: f32,
+        /// While it slides.
+        pub sliding: f32,
+    }
+
+    /// A shape on a body.
+    pub struct Collider {
+        /// What it is.
+        pub what: What,
+        /// How large it is.
+        pub size: Size,
+        /// In body space.
+        pub pose: Pose,
+        /// Its entry in the list of hulls.
+        pub hull: u32,
+        /// Of its surface.
+        pub friction: Friction,
     }
 
     /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice that.
@@ -121,8 +147,9 @@ layout! {
         pub right: Vec3,
     }
 
-    /// Up to four contact points of two colliders that share a normal.
-    pub struct Manifold {
+    /// Who touches whom.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Ends {
         /// The colliders.
         pub collider_a: u32,
         /// The colliders.
@@ -131,10 +158,11 @@ layout! {
         pub body_a: u32,
         /// Their bodies.
         pub body_b: u32,
-        /// From b to a.
-        pub normal: Vec3,
-        /// From b's centre of mass to a's, at the start of the step.
-        pub offset: Vec3,
+    }
+
+    /// What a manifold's stiffness and friction are made of.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Scales {
         /// Coefficient while it sticks.
         pub friction_static: f32,
         /// Coefficient while it slides.
@@ -143,6 +171,18 @@ layout! {
         pub unit: f32,
         /// Half the longest side of the smaller collider: what errors are measured against.
         pub length: f32,
+    }
+
+    /// Up to four contact points of two colliders that share a normal.
+    pub struct Manifold {
+        /// Who touches whom.
+        pub ends: Ends,
+        /// From b to a.
+        pub normal: Vec3,
+        /// From b's centre of mass to a's, at the start of the step.
+        pub offset: Vec3,
+        /// Stiffness and friction.
+        pub scales: Scales,
         /// Points.
         pub count: u32,
         /// Nothing: a manifold is a line of memory.
@@ -172,6 +212,7 @@ layout! {
     }
 
     /// Colliders that a cached manifold is about.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct CachedPair {
         /// The colliders.
         pub collider_a: u32,
@@ -181,8 +222,8 @@ layout! {
 }
 
 /// A contact point while it is solved. Rows are in the order tangent, bitangent, normal. In memory the four points of a manifold
-/// lie together, word by word: the first word of all four, the second of all four, and so on. Lanes side by side read
-/// words side by side, and so does a lane that takes all four.
+/// lie together, word by word: the first word of all four, the second of all four, and so on. A lane takes all four, and
+/// a word of them at once.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "spirv"), derive(Debug, Default, PartialEq))]
 pub struct Point {
@@ -192,7 +233,7 @@ pub struct Point {
     pub gap: Vec3,
     /// Multipliers; the normal one is negative when it pushes.
     pub lambda: Vec3,
-    /// Stiffness of all three rows; 0 when there is no such point.
+    /// Stiffness of all three rows; 0 when there is no such point, and with a minus when it slid at the end of the last step.
     pub k: f32,
     /// Feature in the low bits, [`STICKS`] on top.
     pub feature: u32,
@@ -214,48 +255,90 @@ pub mod word {
     pub const COUNT: u32 = 12;
 }
 
-impl Point {
-    /// No point: it pushes nothing.
+/// The four points of a manifold.
+#[derive(Clone, Copy)]
+pub struct FourPoints {
+    lever: Local<Vec3, 4>,
+    gap: Local<Vec3, 4>,
+    lambda: Local<Vec3, 4>,
+    k: Local<f32, 4>,
+    feature: Local<u32, 4>,
+}
+
+impl FourPoints {
+    /// No points: they push nothing.
     #[inline(always)]
     pub fn none() -> Self {
-        Self { lever: Vec3::ZERO, gap: Vec3::ZERO, lambda: Vec3::ZERO, k: 0.0, feature: 0 }
+        let zero = Local::splat(Vec3::ZERO);
+        Self { lever: zero, gap: zero, lambda: zero, k: Local::splat(0.0), feature: Local::splat(0) }
     }
 
-    /// Where the words of point `k` of a manifold begin.
+    /// Where the words of a manifold's points begin.
     #[inline(always)]
-    pub fn place(manifold: u32, k: u32) -> u32 {
-        manifold * (POINTS * word::COUNT) + k
+    pub fn place(manifold: u32) -> u32 {
+        manifold * word::COUNT
     }
 
-    /// Reads point `k` of a manifold.
+    /// Point `k`.
     #[inline(always)]
-    pub fn load(points: &impl Load<u32>, manifold: u32, k: u32) -> Self {
-        let first = Self::place(manifold, k);
-        let float = |word: u32| f32::from_bits(points.at(first + word * POINTS));
-        let vector = |word: u32| Vec3::new(float(word), float(word + 1), float(word + 2));
-        Self {
-            lever: vector(word::LEVER),
-            gap: vector(word::GAP),
-            lambda: vector(word::LAMBDA),
-            k: float(word::K),
-            feature: points.at(first + word::FEATURE * POINTS),
+    pub fn at(&self, k: u32) -> Point {
+        Point {
+            lever: self.lever.at(k),
+            gap: self.gap.at(k),
+            lambda: self.lambda.at(k),
+            k: self.k.at(k),
+            feature: self.feature.at(k),
         }
     }
 
-    /// Writes it.
+    /// Makes `point` point `k`.
     #[inline(always)]
-    pub fn store(&self, points: &mut impl Store<u32>, manifold: u32, k: u32) {
-        let first = Self::place(manifold, k);
-        let mut put = |word: u32, v: Vec3| {
-            points.put(first + word * POINTS, v.x.to_bits());
-            points.put(first + (word + 1) * POINTS, v.y.to_bits());
-            points.put(first + (word + 2) * POINTS, v.z.to_bits());
+    pub fn put(&mut self, k: u32, point: &Point) {
+        self.lever.put(k, point.lever);
+        self.gap.put(k, point.gap);
+        self.lambda.put(k, point.lambda);
+        self.k.put(k, point.k);
+        self.feature.put(k, point.feature);
+    }
+
+    /// Reads those of a manifold.
+    #[inline(always)]
+    pub fn load(points: &impl Load<UVec4>, manifold: u32) -> Self {
+        let first = Self::place(manifold);
+        let vectors = |word: u32| {
+            let (x, y, z) = (points.at(first + word), points.at(first + word + 1), points.at(first + word + 2));
+            let vector = |x, y, z| Vec3::new(f32::from_bits(x), f32::from_bits(y), f32::from_bits(z));
+            Local::of([vector(x.x, y.x, z.x), vector(x.y, y.y, z.y), vector(x.z, y.z, z.z), vector(x.w, y.w, z.w)])
         };
-        put(word::LEVER, self.lever);
-        put(word::GAP, self.gap);
-        put(word::LAMBDA, self.lambda);
-        points.put(first + word::K * POINTS, self.k.to_bits());
-        points.put(first + word::FEATURE * POINTS, self.feature);
+        let (k, feature) = (points.at(first + word::K), points.at(first + word::FEATURE));
+        Self {
+            lever: vectors(word::LEVER),
+            gap: vectors(word::GAP),
+            lambda: vectors(word::LAMBDA),
+            k: Local::of([f32::from_bits(k.x), f32::from_bits(k.y), f32::from_bits(k.z), f32::from_bits(k.w)]),
+            feature: Local::of([feature.x, feature.y, feature.z, feature.w]),
+        }
+    }
+
+    /// Writes them to a manifold's place.
+    #[inline(always)]
+    pub fn store(&self, points: &mut impl Store<UVec4>, manifold: u32) {
+        let first = Self::place(manifold);
+        let mut put = |word: u32, a: f32, b: f32, c: f32, d: f32| {
+            points.put(first + word, UVec4::new(a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()));
+        };
+        let mut vectors = |word: u32, all: &Local<Vec3, 4>| {
+            let (a, b, c, d) = (all.at(0), all.at(1), all.at(2), all.at(3));
+            put(word, a.x, b.x, c.x, d.x);
+            put(word + 1, a.y, b.y, c.y, d.y);
+            put(word + 2, a.z, b.z, c.z, d.z);
+        };
+        vectors(word::LEVER, &self.lever);
+        vectors(word::GAP, &self.gap);
+        vectors(word::LAMBDA, &self.lambda);
+        put(word::K, self.k.at(0), self.k.at(1), self.k.at(2), self.k.at(3));
+        let f = &self.feature;
+        points.put(first + word::FEATURE, UVec4::new(f.at(0), f.at(1), f.at(2), f.at(3)));
     }
 }
 
@@ -301,8 +384,6 @@ pub mod option {
 pub const STICKS: u32 = 1 << 31;
 /// Set in a feature, as the narrow phase gives it, of a shape that rolls: its anchors are never kept.
 pub const ROLLS: u32 = 1 << 30;
-/// The same bit in a [`Point`]: it slid at the end of the last step.
-pub const SLID: u32 = ROLLS;
 /// The feature of a point that is not there.
 pub const NO_FEATURE: u32 = u32::MAX;
 /// Points a manifold has room for.
@@ -325,6 +406,14 @@ pub fn row(rows: &impl Load<u32>, body: u32) -> Row {
     Row { start: rows.at(body * 2), end: rows.at(body * 2 + 1) }
 }
 
+impl Size {
+    /// Half extents.
+    #[inline(always)]
+    pub fn half(&self) -> Vec3 {
+        Vec3::new(self.x, self.y, self.z)
+    }
+}
+
 impl Body {
     /// Whether forces move it.
     #[inline(always)]
@@ -342,23 +431,23 @@ pub fn world_pose(collider: &Collider, body: &Pose) -> Pose {
 /// Half of a collider's longest side: the length that errors are measured against.
 #[inline(always)]
 pub fn reach(collider: &Collider) -> f32 {
-    let h = collider.half;
+    let h = collider.size.half();
     let longest = if h.x > h.y { h.x } else { h.y };
     let longest = if longest > h.z { longest } else { h.z };
-    if collider.shape == shape::HULL { longest } else { longest + collider.radius }
+    if collider.what.shape == shape::HULL { longest } else { longest + collider.size.radius }
 }
 
 /// A collider's shortest half side: what contact margins are measured against.
 #[inline(always)]
 pub fn thickness(collider: &Collider) -> f32 {
-    if collider.shape == shape::BOX {
-        let h = collider.half;
+    if collider.what.shape == shape::BOX {
+        let h = collider.size.half();
         let shortest = if h.x < h.y { h.x } else { h.y };
         if shortest < h.z { shortest } else { h.z }
-    } else if collider.shape == shape::HALF_SPACE {
+    } else if collider.what.shape == shape::HALF_SPACE {
         f32::MAX
     } else {
-        collider.radius
+        collider.size.radius
     }
 }
 

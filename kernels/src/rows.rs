@@ -38,8 +38,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if key == push.nobody {
         return;
     }
-    let manifold = b.manifolds.at(entry >> 1);
-    b.payloads.put(item, if entry & 1 == 0 { manifold.body_b } else { manifold.body_a });
+    let ends = b.manifolds.at(entry >> 1).ends;
+    b.payloads.put(item, if entry & 1 == 0 { ends.body_b } else { ends.body_a });
     if item == 0 || b.keys.at(item - 1) != key {
         b.rows.put(key * 2, item);
     }

@@ -100,9 +100,9 @@ fn middle(v: Vec3) -> f32 {
 /// How much darker a shape is drawn at a point of its surface, in its own space: what makes its motion seen.
 #[inline(always)]
 fn marking(collider: &Collider, p: Vec3, footprint: f32) -> f32 {
-    if collider.shape == shape::BOX {
+    if collider.what.shape == shape::BOX {
         // Of the ways to the three pairs of faces one is 0, the next is the way to the edge.
-        let h = collider.half;
+        let h = collider.size.half();
         let edge = middle(Vec3::new(h.x - abs(p.x), h.y - abs(p.y), h.z - abs(p.z)));
         let thin = fmin(fmin(h.x, h.y), h.z);
         1.0 - 0.38 * (1.0 - smooth(0.0, 0.10 * thin + footprint, edge))
@@ -153,7 +153,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let size = hit.distance * 2.0 * sqrt(view.up.length_squared()) / view.height as f32;
         let footprint = size / facing;
 
-        let ground = collider.shape == shape::HALF_SPACE;
+        let ground = collider.what.shape == shape::HALF_SPACE;
         let albedo = if ground {
             let squares = chequered(local.x / view.cell, local.z / view.cell, footprint / view.cell);
             GROUND * (0.86 + 0.28 * squares)

@@ -11,9 +11,10 @@
 //!
 //! With post-stabilisation (section 6) alpha is 1 along the normal while iterating, and 0 in one more pass behind them.
 
-use crate::gpu::{Load, Real, Store, Vector, finite};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
 use crate::math::Twist;
-use crate::rigid::{Manifold, POINTS, Params, option, word};
+use crate::rigid::{Manifold, Params, option, word};
 
 /// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
 const DEEPEST: f32 = 0.02;
@@ -59,24 +60,25 @@ pub struct Points<F: Real> {
     pub gap: Vector<F>,
     /// See [`Point`](crate::rigid::Point).
     pub lambda: Vector<F>,
-    /// See [`Point`](crate::rigid::Point).
+    /// See [`Point`](crate::rigid::Point), without the sign.
     pub k: F,
-    /// See [`Point`](crate::rigid::Point).
-    pub feature: F,
+    /// Whether they slid at the end of the last step.
+    pub slid: F::Mask,
 }
 
-impl<F: Real> Points<F> {
+impl<F: OfPoints> Points<F> {
     /// The points whose words begin at `first`.
     #[inline(always)]
-    pub fn load(points: &impl Load<u32>, first: &F::Each<u32>) -> Self {
-        let float = |w: u32| F::load(points, &word_of::<F>(first, w));
+    pub fn load(points: &impl Load<UVec4>, first: &F::Each<u32>) -> Self {
+        let float = |w: u32| F::load(points, &F::shift(first, w));
         let vector = |w: u32| Vector::new(float(w), float(w + 1), float(w + 2));
+        let k = float(word::K);
         Self {
             lever: vector(word::LEVER),
             gap: vector(word::GAP),
             lambda: vector(word::LAMBDA),
-            k: float(word::K),
-            feature: float(word::FEATURE),
+            k: k.size(),
+            slid: k.below(F::splat(0.0)),
         }
     }
 
@@ -93,19 +95,12 @@ impl<F: Real> Points<F> {
 
     /// Writes what the dual pass changes.
     #[inline(always)]
-    pub fn store_duals(&self, points: &mut impl Store<u32>, first: &F::Each<u32>) {
-        self.lambda.x.store(points, &word_of::<F>(first, word::LAMBDA));
-        self.lambda.y.store(points, &word_of::<F>(first, word::LAMBDA + 1));
-        self.lambda.z.store(points, &word_of::<F>(first, word::LAMBDA + 2));
-        self.k.store(points, &word_of::<F>(first, word::K));
-        self.feature.store(points, &word_of::<F>(first, word::FEATURE));
+    pub fn store_duals(&self, points: &mut impl Store<UVec4>, first: &F::Each<u32>) {
+        self.lambda.x.store(points, &F::shift(first, word::LAMBDA));
+        self.lambda.y.store(points, &F::shift(first, word::LAMBDA + 1));
+        self.lambda.z.store(points, &F::shift(first, word::LAMBDA + 2));
+        F::select(self.slid, -self.k, self.k).store(points, &F::shift(first, word::K));
     }
-}
-
-/// Where a word of points is that begin at `first`.
-#[inline(always)]
-fn word_of<F: Real>(first: &F::Each<u32>, word: u32) -> F::Each<u32> {
-    F::shift(first, word * POINTS)
 }
 
 /// What the points of a manifold have in common, for all manifolds that are worked on at once.
@@ -125,7 +120,7 @@ pub struct Shared<F: Real> {
     turn: Vector<F>,
 }
 
-impl<F: Real> Shared<F> {
+impl<F: OfPoints> Shared<F> {
     /// Of manifolds whose bodies have moved: `one` that on the side of a where `is_a` says so, and `other` on the other side. A
     /// point with lever r on a has then moved by `shift + turn x r`, seen from b. Forces on both act at the same place,
     /// the point on a, so that they turn nothing together.
@@ -141,9 +136,9 @@ impl<F: Real> Shared<F> {
             normal,
             tangents: normal.tangents(),
             offset,
-            friction_static: F::spread(manifolds, |m| m.friction_static),
-            friction_dynamic: F::spread(manifolds, |m| m.friction_dynamic),
-            length: F::spread(manifolds, |m| m.length),
+            friction_static: F::spread(manifolds, |m| m.scales.friction_static),
+            friction_dynamic: F::spread(manifolds, |m| m.scales.friction_dynamic),
+            length: F::spread(manifolds, |m| m.scales.length),
             shift: linear * side - turn_b.cross(offset),
             turn: angular * side,
         }
@@ -157,7 +152,7 @@ pub struct Moved<F> {
     angular: Vector<F>,
 }
 
-impl<F: Real> Moved<F> {
+impl<F: OfPoints> Moved<F> {
     /// A body for every manifold.
     #[inline(always)]
     pub fn new(twists: &F::Each<Twist>) -> Self {
@@ -193,7 +188,7 @@ pub struct Response<F: Real> {
 
 /// What points ask.
 #[inline(always)]
-pub fn respond<F: Real>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -> Response<F> {
+pub fn respond<F: OfPoints>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -> Response<F> {
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let (n, (t, u)) = (shared.normal, shared.tangents);
     let d = shared.shift + shared.turn.cross(points.lever);
@@ -218,8 +213,7 @@ pub fn respond<F: Real>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -
     // The cone of this same normal force. The static coefficient holds a point that did not slide in the last step, through
     // all iterations: in the first ones the normal force is not yet what it will be.
     let dynamic = shared.friction_dynamic;
-    let slid = points.feature.flagged();
-    let mu = F::select(slid, dynamic, shared.friction_static);
+    let mu = F::select(points.slid, dynamic, shared.friction_static);
     let ft = points.k * error.x + points.lambda.x;
     let fu = points.k * error.y + points.lambda.y;
     // The root, although squares could be compared: those of a world's weight are beyond what a float holds.
@@ -231,7 +225,7 @@ pub fn respond<F: Real>(rules: &Rules, shared: &Shared<F>, points: &Points<F>) -
         scale = F::select(slides, most / size, one);
     }
     let mut k_tangent = F::select(active, points.k, zero);
-    let sliding = slid & slides;
+    let sliding = points.slid & slides;
     if rules.rescale && F::any(sliding) {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
         // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without

@@ -1,14 +1,15 @@
 //! Keeps what the next step needs of every contact: anchors in body space, the force, stiffness, whether it stuck.
 
-use crate::gpu::{Load, Store, glam::Vec3};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store};
 use crate::math::{Pose, tangents};
-use crate::rigid::{CachedPair, CachedPoint, Manifold, NO_FEATURE, POINTS, Point, SLID};
+use crate::rigid::{CachedPair, CachedPoint, FourPoints, Manifold, NO_FEATURE, POINTS};
 use crate::{layout, stage};
 
 stage! {
     "store" each 64 {
         read 0 manifolds: Manifold,
-        read 1 points: u32,
+        read 1 points: UVec4,
         read 2 starts: Pose,
         read 3 counters: u32,
         write 4 cached_pairs: CachedPair,
@@ -31,9 +32,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let manifold = b.manifolds.at(item);
-    b.cached_pairs.put(item, CachedPair { collider_a: manifold.collider_a, collider_b: manifold.collider_b });
-    let (a, c) = (b.starts.at(manifold.body_a), b.starts.at(manifold.body_b));
+    let ends = manifold.ends;
+    b.cached_pairs.put(item, CachedPair { collider_a: ends.collider_a, collider_b: ends.collider_b });
+    let (a, c) = (b.starts.at(ends.body_a), b.starts.at(ends.body_b));
     let (t, u) = tangents(manifold.normal);
+    let points = FourPoints::load(&b.points, item);
     let mut k = 0;
     while k < POINTS {
         let mut cached = CachedPoint {
@@ -43,12 +46,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             feature: NO_FEATURE,
         };
         if k < manifold.count {
-            let point = Point::load(&b.points, item, k);
+            let point = points.at(k);
             cached.anchor_a = a.rotation.inverse().apply(point.lever);
             let gap = t * point.gap.x + u * point.gap.y + manifold.normal * point.gap.z;
             cached.anchor_b = c.rotation.inverse().apply(point.lever + manifold.offset - gap);
             cached.force = t * point.lambda.x + u * point.lambda.y + manifold.normal * point.lambda.z;
-            cached.feature = point.feature & !SLID;
+            cached.feature = point.feature;
         }
         b.cached_points.put(item * POINTS + k, cached);
         k += 1;

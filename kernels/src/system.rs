@@ -14,7 +14,7 @@
 //! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Group, Real, Vector};
+use crate::gpu::{Group, OfBodies, OfPoints, Real, Vector};
 use crate::solve::{Response, Shared};
 use crate::turns::Turns;
 
@@ -32,14 +32,6 @@ pub struct Sum<F: Real> {
 }
 
 impl<F: Real> Sum<F> {
-    /// Of no points.
-    #[inline(always)]
-    pub fn none() -> Self {
-        let zero = Vector::zero();
-        let (k, k_normal) = (F::splat(0.0), F::splat(0.0));
-        Self { force: zero, torque: zero, k, k_normal, lever: zero, turn: zero, aa: zero, aa_off: zero }
-    }
-
     /// Of points with levers `r` on the body; `side` is 1 for a and -1 for b.
     #[inline(always)]
     pub fn of(response: &Response<F>, shared: &Shared<F>, r: Vector<F>, side: F) -> Self {
@@ -61,24 +53,26 @@ impl<F: Real> Sum<F> {
             aa_off: w.mixed() * kd - r.mixed() * kt,
         }
     }
+}
 
-    /// Both together.
+impl<F: OfPoints> Sum<F> {
+    /// Over the points, as far as a lane adds them up by itself: the rest is done by [`Systems::of`].
     #[inline(always)]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            force: self.force + other.force,
-            torque: self.torque + other.torque,
-            k: self.k + other.k,
-            k_normal: self.k_normal + other.k_normal,
-            lever: self.lever + other.lever,
-            turn: self.turn + other.turn,
-            aa: self.aa + other.aa,
-            aa_off: self.aa_off + other.aa_off,
+    pub fn total(&self) -> Sum<F::Body> {
+        Sum {
+            force: self.force.total(),
+            torque: self.torque.total(),
+            k: self.k.total(),
+            k_normal: self.k_normal.total(),
+            lever: self.lever.total(),
+            turn: self.turn.total(),
+            aa: self.aa.total(),
+            aa_off: self.aa_off.total(),
         }
     }
 }
 
-/// What manifolds add to a body's system, each point's part by itself until [`Systems::of`].
+/// What manifolds add to a body's system. On the CPU each point's part stays by itself until [`Systems::of`].
 #[derive(Clone, Copy)]
 pub struct Pulls<F: Real> {
     ll: Vector<F>,
@@ -158,7 +152,7 @@ impl System {
 
 /// The systems of several bodies.
 #[derive(Clone, Copy)]
-pub struct Systems<F: Real> {
+pub struct Systems<F> {
     /// As in [`System`].
     pub ll: Vector<F>,
     /// As in [`System`].
@@ -184,7 +178,7 @@ pub struct Twists<F> {
     pub angular: Vector<F>,
 }
 
-impl<F: Real> Systems<F> {
+impl<F: OfBodies> Systems<F> {
     /// What manifolds ask of each body, without inertia.
     #[inline(always)]
     pub fn of(pulls: &F::Lanes<Pulls<F>>) -> Self {

@@ -42,21 +42,21 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let pair = b.pairs.at(item);
         let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
         // The shape with the lower code comes first.
-        let swap = one.shape > two.shape;
+        let swap = one.what.shape > two.what.shape;
         let a = if swap { two } else { one };
         let c = if swap { one } else { two };
-        let moves = b.bodies.at(a.body).is_dynamic() || b.bodies.at(c.body).is_dynamic();
-        let meets = (a.groups & c.mask) != 0 && (c.groups & a.mask) != 0;
-        if moves && meets && a.body != c.body {
-            let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
-            let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
-            let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
-            if a.shape == shape::BOX && c.shape == shape::BOX {
+        let moves = b.bodies.at(a.what.body).is_dynamic() || b.bodies.at(c.what.body).is_dynamic();
+        let meets = (a.what.groups & c.what.mask) != 0 && (c.what.groups & a.what.mask) != 0;
+        if moves && meets && a.what.body != c.what.body {
+            let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
+            let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
+            let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+            if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
                 let best = best_axis(&sa, &sc, near);
                 axis = best.code;
                 touch = (best.separation < near) as u32;
-            } else if a.shape < shape::HULL && c.shape != shape::HULL && c.shape != shape::NONE {
-                touch = (other_contact(&sa, a.shape, &sc, c.shape, near).count > 0) as u32;
+            } else if a.what.shape < shape::HULL && c.what.shape != shape::HULL && c.what.shape != shape::NONE {
+                touch = (other_contact(&sa, a.what.shape, &sc, c.what.shape, near).count > 0) as u32;
             }
         }
     }

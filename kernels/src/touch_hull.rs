@@ -47,15 +47,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let pair = b.pairs.at(item);
     let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
     // The shape with the lower code comes first.
-    let swap = one.shape > two.shape;
+    let swap = one.what.shape > two.what.shape;
     let a = if swap { two } else { one };
     let c = if swap { one } else { two };
-    if (a.shape != shape::HULL && c.shape != shape::HULL) || c.shape == shape::NONE {
+    if (a.what.shape != shape::HULL && c.what.shape != shape::HULL) || c.what.shape == shape::NONE {
         return;
     }
-    let moves = b.bodies.at(a.body).is_dynamic() || b.bodies.at(c.body).is_dynamic();
-    let meets = (a.groups & c.mask) != 0 && (c.groups & a.mask) != 0;
-    if !moves || !meets || a.body == c.body {
+    let moves = b.bodies.at(a.what.body).is_dynamic() || b.bodies.at(c.what.body).is_dynamic();
+    let meets = (a.what.groups & c.what.mask) != 0 && (c.what.groups & a.what.mask) != 0;
+    if !moves || !meets || a.what.body == c.what.body {
         return;
     }
     let t = Tables {
@@ -65,18 +65,18 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         loops: b.hull_loops,
         edges: b.hull_edges,
     };
-    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.body)));
-    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.body)));
-    let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.body).linear, b.velocities.at(c.body).linear);
+    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
+    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
+    let near = margin(&b.params.at(0), &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
     // The one that is a hull in any case.
-    let first = c.shape == shape::HALF_SPACE;
+    let first = c.what.shape == shape::HALF_SPACE;
     let mut axis = 0;
     let touch = if first {
         let hull = Polytope::new(&t, &a, sa);
         sc.y.dot(sa.centre - sc.centre) + hull.lowest(&t, sc.y) < near
     } else {
         let hull = Polytope::new(&t, &c, sc);
-        if a.shape == shape::SPHERE || a.shape == shape::CAPSULE {
+        if a.what.shape == shape::SPHERE || a.what.shape == shape::CAPSULE {
             round_contact(&t, &sa, &hull, near).count > 0
         } else {
             let size = fmax(thickness(&a), thickness(&c));

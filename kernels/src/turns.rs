@@ -1,7 +1,7 @@
 //! Rotations of several bodies at once, and the exponential and logarithm that the solver moves bodies with. Exact forms:
 //! first-order ones lose a fifth of a body's spin every second at 60 Hz.
 
-use crate::gpu::{Real, Vector, quadrant_angle, sin_cos};
+use crate::gpu::{OfBodies, Vector, quadrant_angle, sin_cos};
 use crate::math::Rotation;
 
 /// Unit quaternions: vector part and scalar.
@@ -18,11 +18,11 @@ const SMALL: f32 = 0.25;
 /// Squares of the sine of half the angle up to here are small.
 const SMALL_SINE: f32 = 0.01;
 
-impl<F: Real> Turns<F> {
+impl<F: OfBodies> Turns<F> {
     /// One of every body.
     #[inline(always)]
     pub fn gather<T: Copy>(all: &F::Lanes<T>, value: impl Fn(&T) -> Rotation) -> Self {
-        Self { v: Vector::gather(all, |t| value(t).v), s: F::gather(all, |t| value(t).s) }
+        Self { v: Vector::gather(all, |t| value(t).v()), s: F::gather(all, |t| value(t).s) }
     }
 
     /// First `other`, then `self`.
@@ -107,7 +107,6 @@ impl Turns<f32> {
     /// Of one body.
     #[inline(always)]
     pub fn one(rotation: &Rotation) -> Self {
-        let v = rotation.v;
-        Self { v: Vector::new(v.x, v.y, v.z), s: rotation.s }
+        Self { v: Vector::new(rotation.x, rotation.y, rotation.z), s: rotation.s }
     }
 }

@@ -196,7 +196,7 @@ impl Runner for Cpu {
             for (command, (name, ready)) in part.commands.iter().enumerate() {
                 let start = Instant::now();
                 ready.run(threads);
-                times.passes.push(PassTime { name, command, time: start.elapsed() });
+                times.passes.push(PassTime { name, command, commands: 1, time: start.elapsed() });
             }
         });
         part.runs += 1;

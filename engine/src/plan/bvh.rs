@@ -5,6 +5,7 @@ use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use super::sort::{Pairs, Sort};
 use drystone_kernels::gpu::Buffer;
+use drystone_kernels::gpu::glam::UVec4;
 use drystone_kernels::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair, Volume};
 use drystone_kernels::pyramid::FAN;
 use drystone_kernels::{capacity, hierarchy, leaves, morton, pairs_count, pairs_fill, pyramid, refit, scene_bounds};
@@ -141,24 +142,24 @@ pub struct Found {
 }
 
 impl Search {
-    /// Words that a search through a tree over `boxes` boxes needs for a while.
-    pub fn scratch_words(boxes: u32) -> u64 {
-        u64::from(boxes) * u64::from(pairs_count::KEPT)
+    /// Room that a search through a tree over `boxes` boxes needs for a while.
+    pub fn scratch(boxes: u32) -> u64 {
+        u64::from(boxes) * u64::from(pairs_count::KEPT_ELEMENTS)
     }
 
     /// Appends the search through `tree`.
     pub fn record(self, recording: &mut Recording, name: &str, tree: &Tree) -> Result<Found, PlanError> {
-        let scratch = recording.buffer(format!("{name}.partners"), Self::scratch_words(tree.extent.limit))?;
+        let scratch = recording.buffer(format!("{name}.partners"), Self::scratch(tree.extent.limit))?;
         self.record_in(recording, name, tree, scratch)
     }
 
-    /// The same in memory that something behind it writes anew: `partners` has room for [`Search::scratch_words`].
+    /// The same in memory that something behind it writes anew: `partners` has room for [`Search::scratch`].
     pub fn record_in(
         self,
         recording: &mut Recording,
         name: &str,
         tree: &Tree,
-        partners: Buffer<u32>,
+        partners: Buffer<UVec4>,
     ) -> Result<Found, PlanError> {
         let Self { capacity, needed, overflow, bit, tile } = self;
         let Tree { nodes, volumes, ropes, order, extent, counters, .. } = *tree;

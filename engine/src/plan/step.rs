@@ -13,7 +13,7 @@ use crate::world::BOX_EDGES;
 use drystone_kernels::edits::{self, Edit};
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
-use drystone_kernels::gpu::glam::Vec3;
+use drystone_kernels::gpu::glam::{UVec4, Vec3};
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::rigid::{
@@ -153,7 +153,7 @@ pub struct StepBuffers {
     /// Manifolds of the last step.
     pub manifolds: Buffer<Manifold>,
     /// Their points.
-    pub points: Buffer<u32>,
+    pub points: Buffer<UVec4>,
     /// Colour of every body.
     pub colours: Buffer<u32>,
     /// First and last entry of every body's row.
@@ -216,7 +216,7 @@ impl StepPlan {
             overflow: r.buffer("overflow", 1)?,
             manifolds: r.buffer("manifolds", m)?,
             // Until there are points, the search for pairs has it.
-            points: r.buffer("points", (m * u64::from(POINTS * word::COUNT)).max(Search::scratch_words(colliders)))?,
+            points: r.buffer("points", (m * u64::from(word::COUNT)).max(Search::scratch(colliders)))?,
             colours: r.buffer("colours", n)?,
             rows: r.buffer("rows", 2 * n)?,
             entries: r.buffer("entries", 2 * m)?,

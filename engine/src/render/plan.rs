@@ -109,7 +109,6 @@ impl RenderPlan {
             bodies: s.bodies,
             velocities: s.velocities,
             colours: s.colours,
-            manifolds: s.manifolds,
             points: s.points,
             rows: s.rows,
             entries: s.entries,

@@ -45,5 +45,6 @@ pub use record::Exit;
 pub use requirements::{API_VERSION, Missing, Support, enable_required};
 #[cfg(feature = "loader")]
 pub use runner::VulkanRunner;
+pub use timers::Timing;
 #[cfg(feature = "loader")]
 pub use validation::ValidationLog;

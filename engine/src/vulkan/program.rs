@@ -5,7 +5,7 @@ use super::host::{Host, Shared};
 use super::memory::{Allocation, Location, Memory};
 use super::pipelines::Pipelines;
 use super::record::{Exit, Flags};
-use super::timers::Timers;
+use super::timers::{Timers, Timing};
 use crate::backend::{MemoryUse, Part, RunTimes, no_part};
 use crate::plan::barriers::{Schedule, Step, schedule};
 use crate::plan::{BufferId, Command, Groups, Recording};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 pub struct ProgramOptions {
     /// Recordings that may be pending at the same time; the ring of timers is one longer.
     pub frames_in_flight: u32,
-    /// Whether to record time stamps.
-    pub timers: bool,
+    /// What to take the time of.
+    pub timing: Timing,
 }
 
 impl Default for ProgramOptions {
     fn default() -> Self {
-        Self { frames_in_flight: 3, timers: true }
+        Self { frames_in_flight: 3, timing: Timing::default() }
     }
 }
 
@@ -159,14 +159,14 @@ impl<M: Memory> Program<M> {
     }
 
     fn ready(&mut self, recording: &Recording, schedule: &Schedule) -> crate::Result<ReadyPart> {
-        let names = recording.commands().iter().map(Command::name).collect();
+        let names = recording.commands().iter().map(Command::name);
         // One more than frames in flight: a frame's times are taken while the next is being recorded.
-        let frames = if self.options.timers { self.options.frames_in_flight.max(1) + 1 } else { 0 };
+        let frames = self.options.frames_in_flight.max(1) + 1;
         let mut part = ReadyPart {
             label: CString::new(recording.name()).unwrap_or_default(),
             steps: Vec::with_capacity(schedule.steps.len()),
             descriptors: vk::DescriptorPool::null(),
-            timers: Timers::new(self.shared.clone(), names, frames)?,
+            timers: Timers::new(self.shared.clone(), names, self.options.timing, frames)?,
             runs: 0,
             shared: self.shared.clone(),
         };

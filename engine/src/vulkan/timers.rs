@@ -1,4 +1,4 @@
-//! Time stamps around every pass, in a ring of query pools, read without ever waiting.
+//! Time stamps between passes, or between all commands, in a ring of query pools, read without ever waiting.
 //!
 //! A pool is used again only after its results were taken. When the ring is exhausted because the device is far behind,
 //! a run goes untimed; it is never held up.
@@ -10,6 +10,18 @@ use ash::vk;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What gets a time of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timing {
+    /// Nothing: no time stamps are recorded.
+    Off,
+    /// A pass: commands of the same stage in a row have one time together, such as the colours of an iteration.
+    #[default]
+    Passes,
+    /// Every command. Some drivers finish all work at a time stamp, so this takes longer itself.
+    Commands,
+}
+
 struct Slot {
     pool: vk::QueryPool,
     /// The run whose stamps it holds or will hold.
@@ -19,20 +31,33 @@ struct Slot {
 pub(super) struct Timers {
     shared: Arc<Shared>,
     slots: Vec<Slot>,
-    names: Vec<&'static str>,
+    /// Without their times.
+    passes: Vec<PassTime>,
     stamps: Vec<[u64; 2]>,
     mask: u64,
 }
 
 impl Timers {
     /// A ring of `frames` pools for the commands named `names`. Empty when the queue family has no time stamps.
-    pub fn new(shared: Arc<Shared>, names: Vec<&'static str>, frames: u32) -> Result<Self, Error> {
+    pub fn new(
+        shared: Arc<Shared>,
+        names: impl Iterator<Item = &'static str>,
+        timing: Timing,
+        frames: u32,
+    ) -> Result<Self, Error> {
         let family = shared.support.queue_families.get(shared.host.queue_family as usize);
         let bits = family.map_or(0, |f| f.1);
-        let count = if bits == 0 || names.is_empty() { 0 } else { frames };
-        let stamps = vec![[0; 2]; names.len() + 1];
+        let mut passes: Vec<PassTime> = Vec::new();
+        for (command, name) in names.enumerate() {
+            match passes.last_mut() {
+                Some(last) if timing == Timing::Passes && last.name == name => last.commands += 1,
+                _ => passes.push(PassTime { name, command, commands: 1, time: Duration::ZERO }),
+            }
+        }
+        let count = if bits == 0 || passes.is_empty() || timing == Timing::Off { 0 } else { frames };
+        let stamps = vec![[0; 2]; passes.len() + 1];
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let mut timers = Self { shared, slots: Vec::new(), names, stamps, mask };
+        let mut timers = Self { shared, slots: Vec::new(), passes, stamps, mask };
         for _ in 0..count {
             let info = vk::QueryPoolCreateInfo::default()
                 .query_type(vk::QueryType::TIMESTAMP)
@@ -62,14 +87,15 @@ impl Timers {
         Some(slot.pool)
     }
 
-    /// Stamps the end of command `index`.
+    /// Stamps the end of command `index`, if a pass ends there.
     ///
     /// # Safety
     /// As for [`Timers::begin`], which returned `pool` for this command buffer.
     pub unsafe fn stamp(&self, commands: vk::CommandBuffer, pool: vk::QueryPool, index: usize) {
+        let Ok(pass) = self.passes.binary_search_by_key(&index, |p| p.command + p.commands - 1) else { return };
         let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-        // SAFETY: this function's contract; there is a query a command and one more.
-        unsafe { self.shared.host.device.cmd_write_timestamp(commands, stage, pool, index as u32 + 1) };
+        // SAFETY: this function's contract; there is a query a pass and one more.
+        unsafe { self.shared.host.device.cmd_write_timestamp(commands, stage, pool, pass as u32 + 1) };
     }
 
     /// The oldest run whose stamps are all there. Never waits.
@@ -89,9 +115,9 @@ impl Timers {
         }
         let run = slot.run.take().unwrap_or_default();
         let period = f64::from(self.shared.support.timestamp_period);
-        let passes = self.names.iter().zip(self.stamps.windows(2)).enumerate().map(|(command, (&name, pair))| {
+        let passes = self.passes.iter().zip(self.stamps.windows(2)).map(|(pass, pair)| {
             let ticks = pair[1][0].wrapping_sub(pair[0][0]) & self.mask;
-            PassTime { name, command, time: Duration::from_nanos((ticks as f64 * period) as u64) }
+            PassTime { time: Duration::from_nanos((ticks as f64 * period) as u64), ..*pass }
         });
         Ok(Some(RunTimes { run, passes: passes.collect() }))
     }

@@ -44,12 +44,12 @@ impl Polytope {
     /// The collider, of which `solid` is made, in the tables.
     #[inline(always)]
     pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
-        let scaled = collider.shape == shape::BOX;
+        let scaled = collider.what.shape == shape::BOX;
         let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull });
         if scaled {
-            hull.inner = fmin(fmin(collider.half.x, collider.half.y), collider.half.z);
+            hull.inner = fmin(fmin(collider.size.half().x, collider.size.half().y), collider.size.half().z);
         }
-        Self { solid, hull, scale: if scaled { collider.half } else { Vec3::ONE }, scaled }
+        Self { solid, hull, scale: if scaled { collider.size.half() } else { Vec3::ONE }, scaled }
     }
 
     /// A vertex, in its own axes.

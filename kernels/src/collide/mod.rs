@@ -17,7 +17,7 @@ pub use round::{box_capsule, box_half_space, round_half_space, round_round, sphe
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Local, Store};
-use crate::math::{Pose, Rotation};
+use crate::math::Pose;
 use crate::rigid::{Collider, shape};
 
 /// A collider in world space.
@@ -86,7 +86,7 @@ impl Solid {
     /// The collider at `pose`.
     #[inline(always)]
     pub fn new(collider: &Collider, pose: &Pose) -> Self {
-        let Rotation { v, s } = pose.rotation;
+        let (v, s) = (pose.rotation.v(), pose.rotation.s);
         let (xx, yy, zz) = (v.x * v.x, v.y * v.y, v.z * v.z);
         let (xy, xz, yz) = (v.x * v.y, v.x * v.z, v.y * v.z);
         let (sx, sy, sz) = (s * v.x, s * v.y, s * v.z);
@@ -95,8 +95,8 @@ impl Solid {
             x: Vec3::new(1.0 - 2.0 * (yy + zz), 2.0 * (xy + sz), 2.0 * (xz - sy)),
             y: Vec3::new(2.0 * (xy - sz), 1.0 - 2.0 * (xx + zz), 2.0 * (yz + sx)),
             z: Vec3::new(2.0 * (xz + sy), 2.0 * (yz - sx), 1.0 - 2.0 * (xx + yy)),
-            half: collider.half,
-            radius: collider.radius,
+            half: collider.size.half(),
+            radius: collider.size.radius,
         }
     }
 

@@ -33,28 +33,12 @@ pub struct Write<'a, T> {
 pub trait Load<T> {
     /// The element at `i`.
     fn at(&self, i: u32) -> T;
-
-    /// Four elements from `i` on.
-    #[inline(always)]
-    fn four(&self, i: u32) -> [T; 4] {
-        [self.at(i), self.at(i + 1), self.at(i + 2), self.at(i + 3)]
-    }
 }
 
 /// Stores by index.
 pub trait Store<T>: Load<T> {
     /// Stores `value` at `i`.
     fn put(&mut self, i: u32, value: T);
-
-    /// Stores four elements from `i` on.
-    #[inline(always)]
-    fn put_four(&mut self, i: u32, values: [T; 4]) {
-        let [a, b, c, d] = values;
-        self.put(i, a);
-        self.put(i + 1, b);
-        self.put(i + 2, c);
-        self.put(i + 3, d);
-    }
 }
 
 #[cfg(target_arch = "spirv")]

@@ -14,6 +14,13 @@ impl<T: Copy, const N: usize> Local<T, N> {
         const { assert!(N <= 8) };
         Self([value; N])
     }
+
+    /// These.
+    #[inline(always)]
+    pub fn of(values: [T; N]) -> Self {
+        const { assert!(N <= 8) };
+        Self(values)
+    }
 }
 
 #[cfg(target_arch = "spirv")]

@@ -32,7 +32,7 @@ macro_rules! layout {
 /// ```
 ///
 /// A stage that only needs subgroups leaves `shared` out, and its `run` gets none. With `wide` in its place, `run` is told
-/// what a lane works on at once: `run::<F: Real>`.
+/// what a lane works on at once: `run::<F: OfPoints>`.
 ///
 /// It makes `Bindings` (what `run` gets), the entry point `"morton"`, and on the host `STAGE` and `Bind`, the typed
 /// set of buffers that a plan fills in.
@@ -162,7 +162,7 @@ macro_rules! stage {
         // Only wide stages ask what it is.
         #[allow(clippy::extra_unused_type_parameters)]
         #[inline(always)]
-        unsafe fn native<W: $crate::gpu::Real>(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
+        unsafe fn native<W: $crate::gpu::OfPoints>(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
             let push: Push = bytemuck::pod_read_unaligned(call.push);
             let mut bindings = {
                 let mut buffers = call.buffers.iter();

@@ -11,7 +11,7 @@
 //! | [`Read`], [`Write`] | storage buffer, unchecked | raw slice, checked in debug builds |
 //! | [`Group::barrier`] | `OpControlBarrier` | nothing |
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
-//! | [`Wide`] | one float | eight, for what a lane can do to several things at once |
+//! | [`Wide`] | four floats, for the points of a manifold | eight, for those of two manifolds, or for eight bodies |
 //! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
 //! | [`Local`] | a choice between registers | array on the stack |
 //!
@@ -38,7 +38,7 @@ pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, S
 pub use local::Local;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use wide::WideV3;
-pub use wide::{Real, Vector, Wide};
+pub use wide::{OfBodies, OfPoints, Real, Vector, Wide};
 
 #[cfg(not(target_arch = "spirv"))]
 pub use glam;

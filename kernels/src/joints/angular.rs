@@ -54,8 +54,8 @@ impl Angles {
     pub fn new(a: &Rotation, b: &Rotation) -> Self {
         let between = b.inverse().then_after(a);
         let x = between.apply(Vec3::X);
-        let half = quadrant_angle(abs(between.v.x), abs(between.s));
-        let negative = (between.v.x < 0.0) != (between.s < 0.0);
+        let half = quadrant_angle(abs(between.x), abs(between.s));
+        let negative = (between.x < 0.0) != (between.s < 0.0);
         let twist = if negative { -2.0 * half } else { 2.0 * half };
         let c = x.x;
         let square = x.y * x.y + x.z * x.z;

@@ -105,15 +105,15 @@ impl Targets<'_> {
     fn touch(&self, ray: &Ray, collider: &Collider, pose: &Pose) -> Touch {
         let solid = Solid::new(collider, pose);
         let (o, d) = (solid.to_local(ray.origin - solid.centre), solid.to_local(ray.direction));
-        let met = if collider.shape == shape::BOX {
+        let met = if collider.what.shape == shape::BOX {
             shapes::cuboid(o, d, solid.half)
-        } else if collider.shape == shape::SPHERE {
+        } else if collider.what.shape == shape::SPHERE {
             shapes::sphere(o, d, solid.radius)
-        } else if collider.shape == shape::CAPSULE {
+        } else if collider.what.shape == shape::CAPSULE {
             shapes::capsule(o, d, solid.half.y, solid.radius)
-        } else if collider.shape == shape::HALF_SPACE {
+        } else if collider.what.shape == shape::HALF_SPACE {
             shapes::half_space(o, d)
-        } else if collider.shape == shape::HULL {
+        } else if collider.what.shape == shape::HULL {
             shapes::hull(o, d, &self.hulls.at(collider.hull), self.hull_faces)
         } else {
             Touch::MISS
@@ -151,9 +151,9 @@ impl Targets<'_> {
             if at & LEAF != 0 {
                 let index = self.order.at(at & !LEAF);
                 let collider = self.colliders.at(index);
-                let met = self.touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.body)));
+                let met = self.touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.what.body)));
                 if met.distance < hit.distance {
-                    hit = Hit { distance: met.distance, collider: index, body: collider.body, normal: met.normal };
+                    hit = Hit { distance: met.distance, collider: index, body: collider.what.body, normal: met.normal };
                 }
             } else {
                 let node = self.nodes.at(at);

@@ -56,7 +56,7 @@ impl Trace {
                 let duration = microseconds(pass.time);
                 self.event(&json!({
                     "ph": "X", "cat": "pass", "name": pass.name, "pid": PROCESS, "tid": PASSES,
-                    "ts": at, "dur": duration, "args": {"step": step, "command": pass.command},
+                    "ts": at, "dur": duration, "args": {"step": step, "command": pass.command, "commands": pass.commands},
                 }))?;
                 at += duration;
             }

@@ -1,15 +1,14 @@
-//! Arithmetic on several contact points at once. A lane of a GPU takes one point at a time, and its neighbours take the
-//! next; the CPU's only lane takes all points of two manifolds. Code over [`Real`] serves both.
+//! Arithmetic on several things at once: the four points of a manifold, or the systems of several bodies. A lane of a GPU
+//! takes the points of one manifold and then the system of one body; the CPU's only lane takes the points of two manifolds and
+//! the systems of eight bodies. Code over [`Real`] serves both; [`OfPoints`] and [`OfBodies`] say what the floats are of.
 
-/// What is the same however eight floats are held: two manifolds of four points, or eight bodies, as arrays.
+/// What is the same however eight floats are held, when they are of two manifolds with four points each.
 #[cfg(not(target_arch = "spirv"))]
-macro_rules! eight {
+macro_rules! eight_points {
     () => {
         type Each<T: Copy> = [T; 2];
-        type Lanes<T: Copy> = [T; 8];
+        type Body = Self;
         const PARTS: u32 = 2;
-        const POINTS: u32 = 4;
-        const LANES: u32 = 8;
 
         #[inline(always)]
         fn each<T: Copy>(get: impl Fn(u32) -> T) -> [T; 2] {
@@ -30,6 +29,25 @@ macro_rules! eight {
         fn shift(each: &[u32; 2], by: u32) -> [u32; 2] {
             [each[0] + by, each[1] + by]
         }
+
+        #[inline(always)]
+        fn total(self) -> Self {
+            self
+        }
+
+        #[inline(always)]
+        fn common(self) -> Self {
+            self
+        }
+    };
+}
+
+/// The same when they are of eight bodies.
+#[cfg(not(target_arch = "spirv"))]
+macro_rules! eight_bodies {
+    () => {
+        type Lanes<T: Copy> = [T; 8];
+        const LANES: u32 = 8;
 
         #[inline(always)]
         fn lanes<T: Copy>(value: T) -> [T; 8] {
@@ -65,6 +83,9 @@ macro_rules! eight {
     };
 }
 
+mod float;
+#[cfg(any(target_arch = "spirv", test))]
+mod four;
 #[cfg(target_arch = "x86_64")]
 mod oct;
 #[cfg(not(target_arch = "spirv"))]
@@ -78,76 +99,26 @@ mod quad;
 #[path = "quad.rs"]
 mod portable;
 
-use super::{Group, Load, Store, glam::Vec3, sqrt};
+use super::glam::{UVec4, Vec3};
+use super::{Group, Load, Store, sqrt};
 use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
 
-/// A float, or several side by side: those of [`Real::POINTS`] points of [`Real::PARTS`] manifolds. There are no branches
-/// over it: choose with [`Real::select`].
+/// A float, or several side by side. There are no branches over it: choose with [`Real::select`].
 pub trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     /// The outcome of comparisons.
     type Mask: Copy + BitAnd<Output = Self::Mask> + Not<Output = Self::Mask>;
-    /// Something of every manifold.
-    type Each<T: Copy>: Copy;
-    /// Manifolds.
-    const PARTS: u32;
-    /// Points of each.
-    const POINTS: u32;
     /// The same everywhere.
     fn splat(value: f32) -> Self;
-    /// What `get` has for every part.
-    fn each<T: Copy>(get: impl Fn(u32) -> T) -> Self::Each<T>;
-    /// What `get` makes of every part's.
-    fn map<T: Copy, U: Copy>(each: &Self::Each<T>, get: impl Fn(&T) -> U) -> Self::Each<U>;
-    /// That of one part.
-    fn part<T: Copy>(each: &Self::Each<T>, part: u32) -> T;
-    /// Numbers of every part with `by` added.
-    fn shift(each: &Self::Each<u32>, by: u32) -> Self::Each<u32>;
-    /// Where a part's number is odd.
-    fn odd(each: &Self::Each<u32>) -> Self::Mask;
-    /// A value of every part, the same for all of its points.
-    fn spread<T: Copy>(each: &Self::Each<T>, value: impl Fn(&T) -> f32) -> Self;
-    /// Zero from part `parts` on.
-    fn first(self, parts: u32) -> Self;
-    /// The words of a part's points, side by side from where `at` says.
-    fn load(words: &impl Load<u32>, at: &Self::Each<u32>) -> Self;
-    /// Puts them there.
-    fn store(self, words: &mut impl Store<u32>, at: &Self::Each<u32>);
-    /// Where the bit below the sign is set.
-    fn flagged(self) -> Self::Mask;
-    /// With the sign bit set where the mask is true, and only there.
-    fn signed(self, mask: Self::Mask) -> Self;
     /// Square roots.
     fn root(self) -> Self;
     /// Where it is below `other`.
     fn below(self, other: Self) -> Self::Mask;
     /// `a` where the mask is true, else `b`.
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
-    /// Whether the mask is true anywhere: to pass over what hardly ever matters.
+    /// Whether the mask may be true anywhere: to pass over what hardly ever matters.
     fn any(mask: Self::Mask) -> bool;
-    /// Something of every body, when the floats are of bodies instead of points: one a lane of the register.
-    type Lanes<T: Copy>: Copy;
-    /// Bodies.
-    const LANES: u32;
-    /// The same for every body.
-    fn lanes<T: Copy>(value: T) -> Self::Lanes<T>;
-    /// Sets that of one body.
-    fn put_lane<T: Copy>(all: &mut Self::Lanes<T>, lane: u32, value: T);
-    /// That of one body.
-    fn lane<T: Copy>(all: &Self::Lanes<T>, lane: u32) -> T;
-    /// A value of every body.
-    fn gather<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> f32) -> Self;
-    /// Values by body.
-    fn scatter(self) -> Self::Lanes<f32>;
-    /// For every body the sum over what its points have.
-    fn totals<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> Self) -> Self;
-    /// What the lane of the subgroup at `slot` has; on the CPU there is no other.
-    fn of_slot(self, group: &Group, slot: u32) -> Self;
-    /// `f` of each: slow.
-    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self;
-    /// `f` of each with that of `other`: slow.
-    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self;
 
     /// Without sign.
     #[inline(always)]
@@ -168,144 +139,68 @@ pub trait Real:
     }
 }
 
-impl Real for f32 {
-    type Mask = bool;
-    type Each<T: Copy> = T;
-    const PARTS: u32 = 1;
-    const POINTS: u32 = 1;
+/// Floats of the four points of every one of [`OfPoints::PARTS`] manifolds.
+pub trait OfPoints: Real {
+    /// What the sums over points are held in.
+    type Body: OfBodies;
+    /// Something of every manifold.
+    type Each<T: Copy>: Copy;
+    /// Manifolds.
+    const PARTS: u32;
+    /// What `get` has for every part.
+    fn each<T: Copy>(get: impl Fn(u32) -> T) -> Self::Each<T>;
+    /// What `get` makes of every part's.
+    fn map<T: Copy, U: Copy>(each: &Self::Each<T>, get: impl Fn(&T) -> U) -> Self::Each<U>;
+    /// That of one part.
+    fn part<T: Copy>(each: &Self::Each<T>, part: u32) -> T;
+    /// Numbers of every part with `by` added.
+    fn shift(each: &Self::Each<u32>, by: u32) -> Self::Each<u32>;
+    /// Where a part's number is odd.
+    fn odd(each: &Self::Each<u32>) -> Self::Mask;
+    /// A value of every part, the same for all of its points.
+    fn spread<T: Copy>(each: &Self::Each<T>, value: impl Fn(&T) -> f32) -> Self;
+    /// Zero from part `parts` on.
+    fn first(self, parts: u32) -> Self;
+    /// A word of every part's points, from where `at` says.
+    fn load(words: &impl Load<UVec4>, at: &Self::Each<u32>) -> Self;
+    /// Puts them there.
+    fn store(self, words: &mut impl Store<UVec4>, at: &Self::Each<u32>);
+    /// With the sign bit set where the mask is true, and only there.
+    fn signed(self, mask: Self::Mask) -> Self;
+    /// The sum over the points, or what [`OfBodies::totals`] makes it of.
+    fn total(self) -> Self::Body;
+    /// What all points have in common, beside such sums.
+    fn common(self) -> Self::Body;
+}
 
-    #[inline(always)]
-    fn splat(value: f32) -> Self {
-        value
-    }
-
-    #[inline(always)]
-    fn each<T: Copy>(get: impl Fn(u32) -> T) -> T {
-        get(0)
-    }
-
-    #[inline(always)]
-    fn map<T: Copy, U: Copy>(each: &T, get: impl Fn(&T) -> U) -> U {
-        get(each)
-    }
-
-    #[inline(always)]
-    fn part<T: Copy>(each: &T, _part: u32) -> T {
-        *each
-    }
-
-    #[inline(always)]
-    fn shift(each: &u32, by: u32) -> u32 {
-        *each + by
-    }
-
-    #[inline(always)]
-    fn odd(each: &u32) -> bool {
-        each & 1 != 0
-    }
-
-    #[inline(always)]
-    fn spread<T: Copy>(each: &T, value: impl Fn(&T) -> f32) -> Self {
-        value(each)
-    }
-
-    #[inline(always)]
-    fn first(self, _parts: u32) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn load(words: &impl Load<u32>, at: &u32) -> Self {
-        f32::from_bits(words.at(*at))
-    }
-
-    #[inline(always)]
-    fn store(self, words: &mut impl Store<u32>, at: &u32) {
-        words.put(*at, self.to_bits());
-    }
-
-    #[inline(always)]
-    fn flagged(self) -> bool {
-        self.to_bits() & 1 << 30 != 0
-    }
-
-    #[inline(always)]
-    fn signed(self, mask: bool) -> Self {
-        let bits = self.to_bits() & !(1 << 31);
-        f32::from_bits(if mask { bits | 1 << 31 } else { bits })
-    }
-
-    #[inline(always)]
-    fn root(self) -> Self {
-        sqrt(self)
-    }
-
-    #[inline(always)]
-    fn below(self, other: Self) -> bool {
-        self < other
-    }
-
-    #[inline(always)]
-    fn select(mask: bool, a: Self, b: Self) -> Self {
-        if mask { a } else { b }
-    }
-
-    #[inline(always)]
-    fn any(mask: bool) -> bool {
-        mask
-    }
-
-    type Lanes<T: Copy> = T;
-    const LANES: u32 = 1;
-
-    #[inline(always)]
-    fn lanes<T: Copy>(value: T) -> T {
-        value
-    }
-
-    #[inline(always)]
-    fn put_lane<T: Copy>(all: &mut T, _lane: u32, value: T) {
-        *all = value;
-    }
-
-    #[inline(always)]
-    fn lane<T: Copy>(all: &T, _lane: u32) -> T {
-        *all
-    }
-
-    #[inline(always)]
-    fn gather<T: Copy>(all: &T, value: impl Fn(&T) -> f32) -> Self {
-        value(all)
-    }
-
-    #[inline(always)]
-    fn scatter(self) -> f32 {
-        self
-    }
-
-    #[inline(always)]
-    fn totals<T: Copy>(all: &T, value: impl Fn(&T) -> Self) -> Self {
-        value(all)
-    }
-
-    #[inline(always)]
-    fn of_slot(self, group: &Group, slot: u32) -> Self {
-        group.float_from_slot(self, slot)
-    }
-
-    #[inline(always)]
-    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self {
-        f(self)
-    }
-
-    #[inline(always)]
-    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        f(self, other)
-    }
+/// Floats of bodies, one a lane of the register.
+pub trait OfBodies: Real {
+    /// Something of every body.
+    type Lanes<T: Copy>: Copy;
+    /// Bodies.
+    const LANES: u32;
+    /// The same for every body.
+    fn lanes<T: Copy>(value: T) -> Self::Lanes<T>;
+    /// Sets that of one body.
+    fn put_lane<T: Copy>(all: &mut Self::Lanes<T>, lane: u32, value: T);
+    /// That of one body.
+    fn lane<T: Copy>(all: &Self::Lanes<T>, lane: u32) -> T;
+    /// A value of every body.
+    fn gather<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> f32) -> Self;
+    /// Values by body.
+    fn scatter(self) -> Self::Lanes<f32>;
+    /// For every body the sum over what is still held by point.
+    fn totals<T: Copy>(all: &Self::Lanes<T>, value: impl Fn(&T) -> Self) -> Self;
+    /// What the lane of the subgroup at `slot` has; on the CPU there is no other.
+    fn of_slot(self, group: &Group, slot: u32) -> Self;
+    /// `f` of each: slow.
+    fn by_lane(self, f: impl Fn(f32) -> f32) -> Self;
+    /// `f` of each with that of `other`: slow.
+    fn with_lane(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self;
 }
 
 /// Components of the vectors of every body: x, y, z.
-pub type Scattered<F> = (<F as Real>::Lanes<f32>, <F as Real>::Lanes<f32>, <F as Real>::Lanes<f32>);
+pub type Scattered<F> = (<F as OfBodies>::Lanes<f32>, <F as OfBodies>::Lanes<f32>, <F as OfBodies>::Lanes<f32>);
 
 /// Three of them: a vector for every point.
 #[derive(Clone, Copy)]
@@ -365,16 +260,6 @@ impl<F: Real> Vector<F> {
         Self { x: self.x * other.x, y: self.y * other.y, z: self.z * other.z }
     }
 
-    /// A vector of every part.
-    #[inline(always)]
-    pub fn spread<T: Copy>(each: &F::Each<T>, value: impl Fn(&T) -> Vec3) -> Self {
-        Self {
-            x: F::spread(each, |t| value(t).x),
-            y: F::spread(each, |t| value(t).y),
-            z: F::spread(each, |t| value(t).z),
-        }
-    }
-
     /// Two directions at right angles to it and to each other, where it has length one: as [`crate::math::tangents`].
     #[inline(always)]
     pub fn tangents(self) -> (Self, Self) {
@@ -393,7 +278,33 @@ impl<F: Real> Vector<F> {
     pub fn select(mask: F::Mask, a: Self, b: Self) -> Self {
         Self { x: F::select(mask, a.x, b.x), y: F::select(mask, a.y, b.y), z: F::select(mask, a.z, b.z) }
     }
+}
 
+impl<F: OfPoints> Vector<F> {
+    /// A vector of every part.
+    #[inline(always)]
+    pub fn spread<T: Copy>(each: &F::Each<T>, value: impl Fn(&T) -> Vec3) -> Self {
+        Self {
+            x: F::spread(each, |t| value(t).x),
+            y: F::spread(each, |t| value(t).y),
+            z: F::spread(each, |t| value(t).z),
+        }
+    }
+
+    /// See [`OfPoints::total`].
+    #[inline(always)]
+    pub fn total(self) -> Vector<F::Body> {
+        Vector { x: self.x.total(), y: self.y.total(), z: self.z.total() }
+    }
+
+    /// See [`OfPoints::common`].
+    #[inline(always)]
+    pub fn common(self) -> Vector<F::Body> {
+        Vector { x: self.x.common(), y: self.y.common(), z: self.z.common() }
+    }
+}
+
+impl<F: OfBodies> Vector<F> {
     /// A vector of every body.
     #[inline(always)]
     pub fn gather<T: Copy>(all: &F::Lanes<T>, value: impl Fn(&T) -> Vec3) -> Self {
@@ -406,7 +317,7 @@ impl<F: Real> Vector<F> {
         Self { x: F::totals(all, |t| value(t).x), y: F::totals(all, |t| value(t).y), z: F::totals(all, |t| value(t).z) }
     }
 
-    /// See [`Real::of_slot`].
+    /// See [`OfBodies::of_slot`].
     #[inline(always)]
     pub fn of_slot(self, group: &Group, slot: u32) -> Self {
         let from = |f: F| f.of_slot(group, slot);
@@ -460,7 +371,7 @@ impl<F: Real> Mul<F> for Vector<F> {
 
 /// What a lane works on at once.
 #[cfg(target_arch = "spirv")]
-pub type Wide = f32;
+pub type Wide = four::Four;
 
 /// What a lane works on at once, with the instructions that every processor of the kind has.
 #[cfg(not(target_arch = "spirv"))]
@@ -490,7 +401,7 @@ mod tests {
                 -qa,
                 qa.root(),
                 qa.signed(qa.below(qb)),
-                Quad::select(qa.flagged() & !qb.below(qa), qa, qb),
+                Quad::select(qa.below(qb) & !qb.below(qa), qa, qb),
                 Quad::totals(qa, qb, qa, qb),
                 Quad::select(QuadMask::splat(a > b), qa, Quad::splat(2.5)),
             ];
@@ -502,7 +413,7 @@ mod tests {
                 -pa,
                 pa.root(),
                 pa.signed(pa.below(pb)),
-                portable::Quad::select(pa.flagged() & !pb.below(pa), pa, pb),
+                portable::Quad::select(pa.below(pb) & !pb.below(pa), pa, pb),
                 portable::Quad::totals(pa, pb, pa, pb),
                 portable::Quad::select(portable::QuadMask::splat(a > b), pa, portable::Quad::splat(2.5)),
             ];

@@ -75,58 +75,11 @@ impl Oct {
 
 impl Real for Oct {
     type Mask = OctMask;
-    eight!();
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
         // SAFETY: see the head of the module.
         Self(unsafe { _mm256_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    fn odd(each: &[u32; 2]) -> OctMask {
-        // Minus one where it is odd, all ones, else zero.
-        let word = |part: usize| f32::from_bits(0u32.wrapping_sub(each[part] & 1));
-        OctMask(Self::halves(Quad::splat(word(0)), Quad::splat(word(1))).0)
-    }
-
-    #[inline(always)]
-    fn spread<T: Copy>(each: &[T; 2], value: impl Fn(&T) -> f32) -> Self {
-        Self::halves(Quad::splat(value(&each[0])), Quad::splat(value(&each[1])))
-    }
-
-    #[inline(always)]
-    fn first(self, parts: u32) -> Self {
-        if parts > 1 { self } else { Self::halves(self.low(), Quad::splat(0.0)) }
-    }
-
-    #[inline(always)]
-    fn load(words: &impl Load<u32>, at: &[u32; 2]) -> Self {
-        Self::halves(Quad::from_bits(words.four(at[0])), Quad::from_bits(words.four(at[1])))
-    }
-
-    #[inline(always)]
-    fn store(self, words: &mut impl Store<u32>, at: &[u32; 2]) {
-        words.put_four(at[0], self.low().to_bits());
-        words.put_four(at[1], self.high().to_bits());
-    }
-
-    #[inline(always)]
-    fn flagged(self) -> OctMask {
-        // SAFETY: there is a value only where there is AVX2.
-        OctMask(unsafe {
-            let bits = _mm256_slli_epi32::<1>(_mm256_castps_si256(self.0));
-            _mm256_castsi256_ps(_mm256_srai_epi32::<31>(bits))
-        })
-    }
-
-    #[inline(always)]
-    fn signed(self, mask: OctMask) -> Self {
-        // SAFETY: there is a value only where there is AVX.
-        Self(unsafe {
-            let sign = _mm256_set1_ps(-0.0);
-            _mm256_or_ps(_mm256_andnot_ps(sign, self.0), _mm256_and_ps(sign, mask.0))
-        })
     }
 
     #[inline(always)]
@@ -152,6 +105,51 @@ impl Real for Oct {
         // SAFETY: there is a value only where there is AVX.
         unsafe { _mm256_movemask_ps(mask.0) != 0 }
     }
+}
+
+impl OfPoints for Oct {
+    eight_points!();
+
+    #[inline(always)]
+    fn odd(each: &[u32; 2]) -> OctMask {
+        // Minus one where it is odd, all ones, else zero.
+        let word = |part: usize| f32::from_bits(0u32.wrapping_sub(each[part] & 1));
+        OctMask(Self::halves(Quad::splat(word(0)), Quad::splat(word(1))).0)
+    }
+
+    #[inline(always)]
+    fn spread<T: Copy>(each: &[T; 2], value: impl Fn(&T) -> f32) -> Self {
+        Self::halves(Quad::splat(value(&each[0])), Quad::splat(value(&each[1])))
+    }
+
+    #[inline(always)]
+    fn first(self, parts: u32) -> Self {
+        if parts > 1 { self } else { Self::halves(self.low(), Quad::splat(0.0)) }
+    }
+
+    #[inline(always)]
+    fn load(words: &impl Load<UVec4>, at: &[u32; 2]) -> Self {
+        Self::halves(Quad::from_bits(words.at(at[0]).to_array()), Quad::from_bits(words.at(at[1]).to_array()))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut impl Store<UVec4>, at: &[u32; 2]) {
+        words.put(at[0], UVec4::from_array(self.low().to_bits()));
+        words.put(at[1], UVec4::from_array(self.high().to_bits()));
+    }
+
+    #[inline(always)]
+    fn signed(self, mask: OctMask) -> Self {
+        // SAFETY: there is a value only where there is AVX.
+        Self(unsafe {
+            let sign = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_andnot_ps(sign, self.0), _mm256_and_ps(sign, mask.0))
+        })
+    }
+}
+
+impl OfBodies for Oct {
+    eight_bodies!();
 
     #[inline(always)]
     fn gather<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> f32) -> Self {

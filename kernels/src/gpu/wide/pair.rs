@@ -49,47 +49,10 @@ impl Not for PairMask {
 
 impl Real for Pair {
     type Mask = PairMask;
-    eight!();
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
         Self(Quad::splat(value), Quad::splat(value))
-    }
-
-    #[inline(always)]
-    fn odd(each: &[u32; 2]) -> PairMask {
-        PairMask(QuadMask::splat(each[0] & 1 != 0), QuadMask::splat(each[1] & 1 != 0))
-    }
-
-    #[inline(always)]
-    fn spread<T: Copy>(each: &[T; 2], value: impl Fn(&T) -> f32) -> Self {
-        Self(Quad::splat(value(&each[0])), Quad::splat(value(&each[1])))
-    }
-
-    #[inline(always)]
-    fn first(self, parts: u32) -> Self {
-        Self(self.0, if parts > 1 { self.1 } else { Quad::splat(0.0) })
-    }
-
-    #[inline(always)]
-    fn load(words: &impl Load<u32>, at: &[u32; 2]) -> Self {
-        Self(Quad::from_bits(words.four(at[0])), Quad::from_bits(words.four(at[1])))
-    }
-
-    #[inline(always)]
-    fn store(self, words: &mut impl Store<u32>, at: &[u32; 2]) {
-        words.put_four(at[0], self.0.to_bits());
-        words.put_four(at[1], self.1.to_bits());
-    }
-
-    #[inline(always)]
-    fn flagged(self) -> PairMask {
-        PairMask(self.0.flagged(), self.1.flagged())
-    }
-
-    #[inline(always)]
-    fn signed(self, mask: PairMask) -> Self {
-        Self(self.0.signed(mask.0), self.1.signed(mask.1))
     }
 
     #[inline(always)]
@@ -111,6 +74,45 @@ impl Real for Pair {
     fn any(mask: PairMask) -> bool {
         mask.0.any() || mask.1.any()
     }
+}
+
+impl OfPoints for Pair {
+    eight_points!();
+
+    #[inline(always)]
+    fn odd(each: &[u32; 2]) -> PairMask {
+        PairMask(QuadMask::splat(each[0] & 1 != 0), QuadMask::splat(each[1] & 1 != 0))
+    }
+
+    #[inline(always)]
+    fn spread<T: Copy>(each: &[T; 2], value: impl Fn(&T) -> f32) -> Self {
+        Self(Quad::splat(value(&each[0])), Quad::splat(value(&each[1])))
+    }
+
+    #[inline(always)]
+    fn first(self, parts: u32) -> Self {
+        Self(self.0, if parts > 1 { self.1 } else { Quad::splat(0.0) })
+    }
+
+    #[inline(always)]
+    fn load(words: &impl Load<UVec4>, at: &[u32; 2]) -> Self {
+        Self(Quad::from_bits(words.at(at[0]).to_array()), Quad::from_bits(words.at(at[1]).to_array()))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut impl Store<UVec4>, at: &[u32; 2]) {
+        words.put(at[0], UVec4::from_array(self.0.to_bits()));
+        words.put(at[1], UVec4::from_array(self.1.to_bits()));
+    }
+
+    #[inline(always)]
+    fn signed(self, mask: PairMask) -> Self {
+        Self(self.0.signed(mask.0), self.1.signed(mask.1))
+    }
+}
+
+impl OfBodies for Pair {
+    eight_bodies!();
 
     #[inline(always)]
     fn gather<T: Copy>(all: &[T; 8], value: impl Fn(&T) -> f32) -> Self {

@@ -77,13 +77,8 @@ impl Quad {
     }
 
     #[inline(always)]
-    pub fn flagged(self) -> QuadMask {
-        QuadMask(self.0.map(Real::flagged))
-    }
-
-    #[inline(always)]
     pub fn signed(self, mask: QuadMask) -> Self {
-        Self(std::array::from_fn(|i| Real::signed(self.0[i], mask.0[i])))
+        Self(std::array::from_fn(|i| f32::from_bits(self.0[i].to_bits() & !(1 << 31) | u32::from(mask.0[i]) << 31)))
     }
 
     #[inline(always)]

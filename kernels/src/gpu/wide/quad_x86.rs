@@ -86,15 +86,6 @@ impl Quad {
     }
 
     #[inline(always)]
-    pub fn flagged(self) -> QuadMask {
-        // SAFETY: SSE2 is part of x86-64.
-        QuadMask(unsafe {
-            let bits = _mm_slli_epi32::<1>(_mm_castps_si128(self.0));
-            _mm_castsi128_ps(_mm_srai_epi32::<31>(bits))
-        })
-    }
-
-    #[inline(always)]
     pub fn signed(self, mask: QuadMask) -> Self {
         // SAFETY: SSE is part of x86-64.
         Self(unsafe {
