@@ -29,6 +29,7 @@ layout! {
     }
 
     /// An inner node of the bounding volume hierarchy. Children are inner nodes, or leaves marked with [`LEAF`].
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Node {
         /// Child that covers the lower half of the leaves.
         pub left: u32,
@@ -41,6 +42,7 @@ layout! {
     }
 
     /// Two items whose boxes overlap, `a < b`.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Pair {
         /// The item with the lower index.
         pub a: u32,

@@ -202,6 +202,7 @@ layout! {
     }
 
     /// Bodies of a colour, in the list sorted by colour.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct ColourRange {
         /// First of them.
         pub start: u32,

@@ -245,6 +245,13 @@ mod target {
         }
     }
 
+    #[cfg(test)]
+    impl<T: Copy> Store<T> for Vec<T> {
+        fn put(&mut self, i: u32, value: T) {
+            self[i as usize] = value;
+        }
+    }
+
     /// Adds to a counter in workgroup memory and returns what it held before.
     #[inline(always)]
     pub fn shared_add<const N: usize>(shared: &mut [u32; N], i: u32, value: u32) -> u32 {

@@ -383,8 +383,55 @@ pub type WideV3 = oct::Oct;
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::portable;
+    use super::four::Four;
+    use super::pair::Pair;
     use super::quad::{Quad, QuadMask};
+    use super::{OfBodies, OfPoints, Real, UVec4, portable};
+
+    /// Everything that can be done to the floats of points, written to memory.
+    fn played<F: OfPoints>(a: UVec4, b: UVec4) -> Vec<UVec4> {
+        let words = vec![a, b];
+        let (a, b) = (F::load(&words, &F::each(|_| 0)), F::load(&words, &F::each(|_| 1)));
+        let odd = F::odd(&F::each(|_| 3));
+        let results = [
+            a + b,
+            a - b,
+            a * b,
+            a / b,
+            -a,
+            a.size().root(),
+            a.least(b),
+            a.most(b),
+            a.signed(!a.below(b) & odd),
+            F::select(a.below(b), a, F::spread(&F::each(|part| part), |_| 2.5)),
+            a.first(1),
+        ];
+        let mut memory = vec![UVec4::ZERO; results.len()];
+        for (result, i) in results.into_iter().zip(0..) {
+            result.store(&mut memory, &F::each(|_| i));
+        }
+        memory
+    }
+
+    #[test]
+    fn four_points_on_a_gpu_are_the_same_as_on_the_cpu() {
+        let values = [0.0, -0.0, 1.5, -2.25, 3e-39, 1e30, f32::INFINITY, -7.0];
+        let words = |first: usize| UVec4::from_array(std::array::from_fn(|i| values[(first + 3 * i) % 8].to_bits()));
+        for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
+            let (gpu, cpu) = (played::<Four>(words(a), words(b)), played::<Pair>(words(a), words(b)));
+            for (i, (g, c)) in gpu.iter().zip(&cpu).enumerate() {
+                let same = |(g, c): (u32, u32)| g == c || f32::from_bits(g).is_nan() && f32::from_bits(c).is_nan();
+                assert!(g.to_array().into_iter().zip(c.to_array()).all(same), "operation {i} of {a} and {b}");
+            }
+        }
+        // Sums in the same order: pairs, then pairs of pairs. Both halves of the CPU's hold the same here.
+        let bits = UVec4::from_array([1.0f32, 1e-8, 3.0, 1e8].map(f32::to_bits));
+        let gpu = Four::load(&vec![bits], &0).total();
+        let cpu = Pair::load(&vec![bits], &[0, 0]).first(1).total();
+        assert_eq!(gpu, Pair::totals(&[cpu; 8], |v| *v).scatter()[0]);
+        assert_eq!(Four::splat(4.0).common(), 4.0);
+        assert!(Four::any(Four::splat(1.0).below(Four::splat(2.0))));
+    }
 
     #[test]
     fn floats_of_other_processors_are_the_same() {
