@@ -8,7 +8,7 @@ use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::world::{BodyDesc, Collider, Hull, Shape, World};
 use drystone::{Settings, Simulation, scenes};
-use drystone_kernels::rigid::{FourPoints, word};
+use drystone_kernels::manifold::{FourPoints, Head, record, word};
 use std::sync::Arc;
 
 const DT: f32 = 1.0 / 60.0;
@@ -177,19 +177,21 @@ fn look(cases: &[Case], margin: f32, backend: &Backend) -> Vec<Option<Found>> {
     let starts = simulation.runner().read(buffers.starts).unwrap();
     let manifolds = simulation.runner().read_first(buffers.manifolds, u64::from(count)).unwrap();
     let points = simulation.runner().read_first(buffers.points, u64::from(word::COUNT * count)).unwrap();
+    let features = simulation.runner().read_first(buffers.features, u64::from(count)).unwrap();
     let mut found = vec![None; cases.len()];
     for (m, index) in manifolds.iter().zip(0..) {
         let case = m.ends.body_a as usize / 2;
         assert_eq!(case, m.ends.body_b as usize / 2, "cases do not meet");
         let flip = m.ends.body_a % 2 == 1;
-        let points = FourPoints::load(&points, index);
-        let points = (0..m.count).map(|k| points.at(k)).map(|p| {
+        let (four, n) = (FourPoints::load(&points, record(index)), Head::load(&points, record(index)).normal);
+        let features = features[index as usize].to_array();
+        let points = (0..m.count).map(|k| (four.at(k), features[k as usize])).map(|(p, feature)| {
             let on_a = starts[m.ends.body_a as usize].position + p.lever;
-            let on_first = if flip { on_a - m.normal * p.gap.z } else { on_a };
+            let on_first = if flip { on_a - n * p.gap.z } else { on_a };
             // The highest bit says whether it slides, which hangs on a hair where it begins to.
-            (on_first, p.gap.z, p.feature & (u32::MAX >> 1))
+            (on_first, p.gap.z, feature & (u32::MAX >> 1))
         });
-        found[case] = Some(Found { normal: if flip { -m.normal } else { m.normal }, points: points.collect() });
+        found[case] = Some(Found { normal: if flip { -n } else { n }, points: points.collect() });
     }
     found
 }
@@ -391,10 +393,11 @@ fn hulls_touch_a_half_space_with_their_lowest_vertices() {
             assert_eq!(found.is_some(), lowest < margin, "{label}");
             let Some((m, index)) = found else { continue };
             met += 1;
-            let points = FourPoints::load(&points, index);
+            let normal = Head::load(&points, record(index)).normal;
+            let points = FourPoints::load(&points, record(index));
             let deepest = (0..m.count).map(|k| f64::from(points.at(k).gap.z)).fold(f64::MAX, f64::min);
             assert!((deepest - lowest).abs() < 0.06 * margin + 2e-3 * lowest.abs() + 1e-4, "{label}: {deepest}");
-            assert!((m.normal - up).length() < 1e-4);
+            assert!((normal - up).length() < 1e-4);
         }
         assert!(met > 50, "{met} met");
     });

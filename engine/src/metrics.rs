@@ -7,7 +7,8 @@ use crate::world::{BodyHandle, JointHandle};
 use crate::{Result, Simulation};
 use drystone_kernels::gate::counter;
 use drystone_kernels::manifest::fnv1a;
-use drystone_kernels::rigid::{FourPoints, kind, word};
+use drystone_kernels::manifold::{FourPoints, record, word};
+use drystone_kernels::rigid::kind;
 use std::collections::BTreeMap;
 
 /// What a state amounts to.
@@ -74,7 +75,7 @@ impl Metrics {
         let points = runner.read_first(b.points, u64::from(solved) * u64::from(word::COUNT))?;
         let mut sum = 0.0;
         for (manifold, index) in manifolds.iter().zip(0..) {
-            let points = FourPoints::load(&points, index);
+            let points = FourPoints::load(&points, record(index));
             for k in 0..manifold.count {
                 let depth = f64::from(-points.at(k).gap.z).max(0.0);
                 m.max_penetration = m.max_penetration.max(depth);

@@ -1,9 +1,10 @@
 //! What colours tell of every body: its class, the sum of the normal forces on it, or its speed.
 
 use crate::gpu::{Load, Store, glam::UVec4, sqrt};
+use crate::manifold::{FourPoints, record};
 use crate::math::Twist;
 use crate::picture::{View, show};
-use crate::rigid::{Body, FourPoints, POINTS, row};
+use crate::rigid::{Body, POINTS, row};
 use crate::{layout, stage};
 
 stage! {
@@ -44,7 +45,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let mut i = row.start;
             while i < row.end {
                 // Points that are not there have no force.
-                let points = FourPoints::load(&b.points, b.entries.at(i) >> 1);
+                let points = FourPoints::load(&b.points, record(b.entries.at(i) >> 1));
                 let mut k = 0;
                 while k < POINTS {
                     value -= points.at(k).lambda.z;

@@ -9,10 +9,11 @@ use crate::collide::{Contact, Solid, at, box_contact, other_contact};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Store, fmax, fmin, sqrt};
 use crate::layout::Pair;
+use crate::manifold::{Ends, FourPoints, Head, Manifold, Point, feature_words, features, record};
 use crate::math::{Pose, Twist, tangents};
 use crate::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Ends, FourPoints, Manifold, NO_FEATURE, NONE, POINTS, Params, Point, ROLLS, STICKS,
-    Scales, margin, reach, row, shape, world_pose,
+    Body, CachedPair, CachedPoint, Collider, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin, reach, row,
+    shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -33,6 +34,7 @@ stage! {
         update 12 manifolds: Manifold,
         update 13 points: UVec4,
         read 14 velocities: Twist,
+        update 15 features: UVec4,
     }
 }
 
@@ -114,14 +116,15 @@ fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3
 /// The contact that `contacts_hull` left in the manifold's place.
 #[inline(always)]
 fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
-    let manifold = b.manifolds.at(place);
+    let count = b.manifolds.at(place).count;
     let mut contact = Contact::none();
-    contact.normal = manifold.normal;
-    let points = FourPoints::load(&b.points, place);
+    contact.normal = Head::load(&b.points, record(place)).normal;
+    let points = FourPoints::load(&b.points, record(place));
+    let features = features(b.features.at(place));
     let mut k = 0;
-    while k < manifold.count {
+    while k < count {
         let point = points.at(k);
-        contact.add(point.lever, point.gap, point.feature);
+        contact.add(point.lever, point.gap, features.at(k));
         k += 1;
     }
     contact
@@ -166,41 +169,37 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         place,
         Manifold {
             ends: Ends { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body },
-            normal: contact.normal,
-            offset: pose_a.position - pose_c.position,
-            scales: Scales { friction_static, friction_dynamic, unit, length },
+            unit,
             count: contact.count,
-            spare: 0,
         },
     );
+    let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
+    let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
+    head.store(&mut b.points, record(place));
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
     let cached = find_cached(b, index_a, a.what.body, index_c, c.what.body);
-    let features = cached_features(b, cached);
+    let known = cached_features(b, cached);
     let lowest = params.k_start * unit;
     let mut taken = 0;
     // Those who take all four at once need not look which are there.
     let mut points = FourPoints::none();
+    let mut features = Local::splat(0);
     let mut k = 0;
     while k < contact.count {
         let named = contact.feature.at(k);
         let (feature, rolls) = (named & !ROLLS, named & ROLLS != 0);
         let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
         let gap_normal = n.dot(on_a - on_c);
-        let mut point = Point {
-            lever: Vec3::ZERO,
-            gap: Vec3::ZERO,
-            lambda: Vec3::ZERO,
-            k: lowest,
-            feature: feature | STICKS,
-        };
+        let mut point = Point { lever: Vec3::ZERO, gap: Vec3::ZERO, lambda: Vec3::ZERO, k: lowest };
+        let mut flag = STICKS;
         // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
         let deep = gap_normal < -0.4 * length;
         if cached != NONE && !deep {
-            let mut old = named_so(&features, feature, taken);
+            let mut old = named_so(&known, feature, taken);
             if old == NONE {
                 let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
-                old = nearest(b, cached, &features, anchor, 0.2 * length, taken);
+                old = nearest(b, cached, &known, anchor, 0.2 * length, taken);
             }
             if old != NONE {
                 taken |= 1 << old;
@@ -215,7 +214,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
                 point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
                 if old.feature & STICKS == 0 {
-                    (point.k, point.feature) = (-point.k, feature);
+                    (point.k, flag) = (-point.k, 0);
                 } else if !rolls && normal < 0.0 {
                     let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
                     let drift = kept_a - kept_c;
@@ -230,7 +229,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         point.lever = on_a - pose_a.position;
         point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
         points.put(k, &point);
+        features.put(k, feature | flag);
         k += 1;
     }
-    points.store(&mut b.points, place);
+    points.store(&mut b.points, record(place));
+    b.features.put(place, feature_words(&features));
 }

@@ -6,9 +6,10 @@ use crate::collide::{Contact, Solid, at, half_space_contact, hull_contact, round
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};
 use crate::layout::Pair;
+use crate::manifold::{Ends, FourPoints, Head, Manifold, Point, feature_words, record};
 use crate::math::{Pose, Twist};
 use crate::rigid::{
-    Collider, Ends, FourPoints, Hull, HullEdge, HullFace, Manifold, Params, Point, Scales, margin, shape, world_pose,
+    Collider, Friction, Hull, HullEdge, HullFace, Params, margin, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -29,6 +30,7 @@ stage! {
         write 12 manifolds: Manifold,
         write 13 points: UVec4,
         read 14 velocities: Twist,
+        write 15 features: UVec4,
     }
 }
 
@@ -78,13 +80,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         place,
         Manifold {
             ends: Ends { collider_a: 0, collider_b: 0, body_a: 0, body_b: 0 },
-            normal: contact.normal,
-            offset: Vec3::ZERO,
-            scales: Scales { friction_static: 0.0, friction_dynamic: 0.0, unit: 0.0, length: 0.0 },
+            unit: 0.0,
             count: contact.count,
-            spare: 0,
         },
     );
+    let friction = Friction { fixed: 0.0, sliding: 0.0 };
+    Head { normal: contact.normal, length: 0.0, offset: Vec3::ZERO, friction }.store(&mut b.points, record(place));
+    b.features.put(place, feature_words(&contact.feature));
     let mut points = FourPoints::none();
     let mut k = 0;
     while k < contact.count {
@@ -93,10 +95,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             gap: at(&contact.on_b, k),
             lambda: Vec3::ZERO,
             k: 0.0,
-            feature: contact.feature.at(k),
         };
         points.put(k, &point);
         k += 1;
     }
-    points.store(&mut b.points, place);
+    points.store(&mut b.points, record(place));
 }

@@ -2,8 +2,9 @@
 
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints};
+use crate::manifold::{Head, Manifold, record};
 use crate::math::Twist;
-use crate::rigid::{FourPoints, Manifold, Params, word};
+use crate::rigid::Params;
 use crate::solve::{Moved, Points, Rules, Shared, respond};
 use crate::{layout, stage};
 
@@ -14,6 +15,7 @@ stage! {
         read 2 deltas: Twist,
         read 3 counters: u32,
         update 4 points: UVec4,
+        update 5 features: UVec4,
     }
 }
 
@@ -54,10 +56,11 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &Rules, b: &
     let on_a = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.ends.body_a)));
     let on_b = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.ends.body_b)));
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
-    let shared = Shared::new(&manifolds, zero.below(one), &on_a, &on_b);
-    let unit = F::spread(&manifolds, |m| m.scales.unit);
+    let first = F::map(&items, |i| record(*i));
+    let heads = F::map(&first, |f| Head::load(&b.points, *f));
+    let shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
+    let unit = F::spread(&manifolds, |m| m.unit);
     let highest = F::splat(params.k_max) * unit;
-    let first = F::map(&items, |i| FourPoints::place(*i));
     let mut points = Points::<F>::load(&b.points, &first);
     let response = respond(rules, &shared, &points);
     let sticks = response.active & !response.slides;
@@ -70,6 +73,6 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &Rules, b: &
     points.lambda.z = points.lambda.z.most(-highest * shared.length);
     points.store_duals(&mut b.points, &first);
     // The sign bit is `STICKS`.
-    let at = F::shift(&first, word::FEATURE);
-    F::load(&b.points, &at).signed(!(response.active & response.slides)).store(&mut b.points, &at);
+    let held = !(response.active & response.slides);
+    F::load(&b.features, &items).signed(held).store(&mut b.features, &items);
 }

@@ -1,7 +1,8 @@
 //! Two entries a manifold, one for each body that forces move: the keys and payloads that are sorted into rows.
 
 use crate::gpu::{Load, Store};
-use crate::rigid::{Body, Manifold};
+use crate::manifold::Manifold;
+use crate::rigid::Body;
 use crate::{layout, stage};
 
 stage! {

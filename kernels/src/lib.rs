@@ -17,6 +17,7 @@ pub mod joints;
 pub mod layout;
 #[cfg(not(target_arch = "spirv"))]
 pub mod manifest;
+pub mod manifold;
 pub mod math;
 pub mod picture;
 pub mod rays;

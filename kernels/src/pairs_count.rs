@@ -1,6 +1,9 @@
 //! How many overlapping pairs each leaf has to report (see `walk`). An exclusive scan turns the counts into places,
 //! and `pairs_fill` writes the pairs there: no atomic append, so the list is the same in every run. The first few are
 //! kept, so that most leaves need not be walked for again.
+//!
+//! Leaves are walked for in Morton order, but counts stand in the order of the boxes: so will the pairs, and all that is made of
+//! them, and who goes through bodies by number goes through the memory of their contacts from one end to the other.
 
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Load, Local, Store};
@@ -16,6 +19,7 @@ stage! {
         read 3 counters: u32,
         write 4 counts: u32,
         write 5 partners: UVec4,
+        read 6 order: u32,
     }
 }
 
@@ -58,5 +62,5 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.partners.put(item * KEPT_ELEMENTS + 1, four(4));
     // A walk that was cut short must not pass for a complete one. Besides the bound there are drivers that end every
     // loop after 65,535 rounds (llvmpipe). The scan holds sums at u32::MAX, so this is reported as an overflow.
-    b.counts.put(item, if seeker.at == END { count } else { u32::MAX });
+    b.counts.put(b.order.at(item), if seeker.at == END { count } else { u32::MAX });
 }

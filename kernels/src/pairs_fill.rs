@@ -45,8 +45,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let this = b.order.at(item);
-    let mut place = b.places.at(item);
-    let count = b.counts.at(item);
+    let mut place = b.places.at(this);
+    let count = b.counts.at(this);
     let kept = if count > KEPT { 0 } else { count };
     let (low, high) = (b.partners.at(item * KEPT_ELEMENTS), b.partners.at(item * KEPT_ELEMENTS + 1));
     let partners = Local::of([low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w]);

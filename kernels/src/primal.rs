@@ -11,8 +11,9 @@
 
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector};
+use crate::manifold::{Head, record, word};
 use crate::math::{Pose, Rotation, Twist};
-use crate::rigid::{Body, ColourRange, FourPoints, Manifold, NONE, Params, Row, option, row, word};
+use crate::rigid::{Body, ColourRange, NONE, Params, Row, option, row};
 use crate::solve::{Moved, Points, Rules, Shared, is_finite, respond};
 use crate::system::{Pulls, Sum, System, Systems, Twists};
 use crate::turns::Turns;
@@ -24,15 +25,14 @@ stage! {
         read 1 bodies: Body,
         read 2 starts: Pose,
         read 3 targets: Pose,
-        read 4 manifolds: Manifold,
-        read 5 points: UVec4,
-        read 6 rows: u32,
-        read 7 entries: u32,
-        read 8 neighbours: u32,
-        read 9 ranges: ColourRange,
-        read 10 order: u32,
-        update 11 poses: Pose,
-        update 12 deltas: Twist,
+        read 4 points: UVec4,
+        read 5 rows: u32,
+        read 6 entries: u32,
+        read 7 neighbours: u32,
+        read 8 ranges: ColourRange,
+        read 9 order: u32,
+        update 10 poses: Pose,
+        update 11 deltas: Twist,
     }
 }
 
@@ -97,11 +97,11 @@ pub trait Bound {
     fn row(&self, index: u32) -> Row;
     /// An entry of a row.
     fn entry(&self, e: u32) -> u32;
-    /// The body at the other end of an entry: of its manifold, and whether it is on the side of a.
-    fn neighbour(&self, e: u32, manifold: &Manifold, is_a: bool) -> u32;
-    /// A manifold.
-    fn manifold(&self, index: u32) -> Manifold;
-    /// Points whose words begin at `first`.
+    /// The body at the other end of an entry.
+    fn neighbour(&self, e: u32) -> u32;
+    /// The head of the manifold whose record begins at `first`.
+    fn head(&self, first: u32) -> Head;
+    /// Points of the records that begin at `first`.
     fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F>;
     /// Asks for the row of a body ahead of its use.
     fn prefetch_row(&self, index: u32);
@@ -111,10 +111,6 @@ pub trait Bound {
     fn prefetch_contact(&self, e: u32);
     /// Moves a body.
     fn put(&mut self, index: u32, pose: Pose, delta: Twist);
-    /// Asks for the list of neighbours of a row, if there is one.
-    fn prefetch_neighbours(&self, row: Row);
-    /// Asks for how the neighbour of an entry moved, if there is a list of them.
-    fn prefetch_other(&self, e: u32);
     /// Whether there are joints.
     const JOINTS: bool;
     /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on.
@@ -167,8 +163,12 @@ macro_rules! bound {
                 self.entries.at(e)
             }
             #[inline(always)]
-            fn manifold(&self, index: u32) -> Manifold {
-                self.manifolds.at(index)
+            fn neighbour(&self, e: u32) -> u32 {
+                self.neighbours.at(e)
+            }
+            #[inline(always)]
+            fn head(&self, first: u32) -> Head {
+                Head::load(&self.points, first)
             }
             #[inline(always)]
             fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F> {
@@ -181,7 +181,7 @@ macro_rules! bound {
             #[inline(always)]
             fn prefetch_entries(&self, index: u32, row: Row) {
                 self.entries.prefetch(row.start, row.end - row.start);
-                self.prefetch_neighbours(row);
+                self.neighbours.prefetch(row.start, row.end - row.start);
                 self.bodies.prefetch(index, 1);
                 self.starts.prefetch(index, 1);
                 self.targets.prefetch(index, 1);
@@ -190,10 +190,8 @@ macro_rules! bound {
             }
             #[inline(always)]
             fn prefetch_contact(&self, e: u32) {
-                let manifold = self.entries.at(e) >> 1;
-                self.manifolds.prefetch(manifold, 1);
-                self.points.prefetch(FourPoints::place(manifold), word::COUNT);
-                self.prefetch_other(e);
+                self.points.prefetch(record(self.entries.at(e) >> 1), word::COUNT);
+                self.deltas.prefetch(self.neighbours.at(e), 1);
             }
             #[inline(always)]
             fn put(&mut self, index: u32, pose: Pose, delta: Twist) {
@@ -208,18 +206,6 @@ pub(crate) use bound;
 
 bound! {
     false
-    fn neighbour(&self, e: u32, _manifold: &Manifold, _is_a: bool) -> u32 {
-        self.neighbours.at(e)
-    }
-
-    fn prefetch_neighbours(&self, row: Row) {
-        self.neighbours.prefetch(row.start, row.end - row.start);
-    }
-
-    fn prefetch_other(&self, e: u32) {
-        self.deltas.prefetch(self.neighbours.at(e), 1);
-    }
-
     fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
         System::none()
     }
@@ -350,16 +336,13 @@ fn gather<F: OfPoints>(index: u32, next: Row, team: Team, stabilise: bool, b: &i
         let there = row.end - e;
         let places = F::each(|part| if part < there { e + part } else { e });
         let entries = F::map(&places, |e| b.entry(*e));
-        let manifolds = F::map(&entries, |entry| b.manifold(entry >> 1));
+        let first = F::map(&entries, |entry| record(entry >> 1));
+        let heads = F::map(&first, |f| b.head(*f));
         let is_a = !F::odd(&entries);
-        let theirs = F::each(|part| {
-            let (e, entry, manifold) = (F::part(&places, part), F::part(&entries, part), F::part(&manifolds, part));
-            b.delta(b.neighbour(e, &manifold, entry & 1 == 0))
-        });
-        let shared = Shared::new(&manifolds, is_a, &moved, &Moved::new(&theirs));
+        let theirs = F::map(&places, |e| b.delta(b.neighbour(*e)));
+        let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
         let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
         let offset = Vector::select(is_a, Vector::zero(), shared.offset);
-        let first = F::map(&entries, |entry| FourPoints::place(entry >> 1));
         let points = b.points::<F>(&first).first(there);
         let sum = Sum::of(&respond(&rules, &shared, &points), &shared, points.lever + offset, side);
         pulls.add(&sum.total(), shared.normal.common());

@@ -6,9 +6,10 @@ pub use crate::primal::Push;
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints, Store};
 use crate::joints::{Ends, Joint, Row as JointRow, RowState, Rules, add, flag};
+use crate::manifold::{Head, record, word};
 use crate::math::{Pose, Twist};
 use crate::primal::{bound, sweep};
-use crate::rigid::{Body, ColourRange, FourPoints, Manifold, Params, Row, row, word};
+use crate::rigid::{Body, ColourRange, Params, Row, row};
 use crate::solve::Points;
 use crate::system::System;
 use crate::stage;
@@ -19,10 +20,10 @@ stage! {
         read 1 bodies: Body,
         read 2 starts: Pose,
         read 3 targets: Pose,
-        read 4 manifolds: Manifold,
-        read 5 points: UVec4,
-        read 6 rows: u32,
-        read 7 entries: u32,
+        read 4 points: UVec4,
+        read 5 rows: u32,
+        read 6 entries: u32,
+        read 7 neighbours: u32,
         read 8 ranges: ColourRange,
         read 9 order: u32,
         update 10 poses: Pose,
@@ -36,15 +37,6 @@ stage! {
 
 bound! {
     true
-    // Devices promise sixteen buffers a stage.
-    fn neighbour(&self, _e: u32, manifold: &Manifold, is_a: bool) -> u32 {
-        if is_a { manifold.ends.body_b } else { manifold.ends.body_a }
-    }
-
-    fn prefetch_neighbours(&self, _row: Row) {}
-
-    fn prefetch_other(&self, _e: u32) {}
-
     fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
         let mut system = System::none();
         let rules = Rules::new(&self.params.at(0), stabilise);

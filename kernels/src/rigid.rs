@@ -1,7 +1,6 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Store, sqrt};
+use crate::gpu::{Load, glam::Vec3, sqrt};
 use crate::layout;
 use crate::math::Pose;
 
@@ -147,48 +146,6 @@ layout! {
         pub right: Vec3,
     }
 
-    /// Who touches whom.
-    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
-    pub struct Ends {
-        /// The colliders.
-        pub collider_a: u32,
-        /// The colliders.
-        pub collider_b: u32,
-        /// Their bodies.
-        pub body_a: u32,
-        /// Their bodies.
-        pub body_b: u32,
-    }
-
-    /// What a manifold's stiffness and friction are made of.
-    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
-    pub struct Scales {
-        /// Coefficient while it sticks.
-        pub friction_static: f32,
-        /// Coefficient while it slides.
-        pub friction_dynamic: f32,
-        /// One unit of stiffness: the reduced mass of the two bodies over dt squared.
-        pub unit: f32,
-        /// Half the longest side of the smaller collider: what errors are measured against.
-        pub length: f32,
-    }
-
-    /// Up to four contact points of two colliders that share a normal.
-    pub struct Manifold {
-        /// Who touches whom.
-        pub ends: Ends,
-        /// From b to a.
-        pub normal: Vec3,
-        /// From b's centre of mass to a's, at the start of the step.
-        pub offset: Vec3,
-        /// Stiffness and friction.
-        pub scales: Scales,
-        /// Points.
-        pub count: u32,
-        /// Nothing: a manifold is a line of memory.
-        pub spare: u32,
-    }
-
     /// A contact point between steps.
     pub struct CachedPoint {
         /// The point on a, in its body space.
@@ -197,7 +154,7 @@ layout! {
         pub anchor_b: Vec3,
         /// Tangential multiplier in world space, and the normal one along the normal.
         pub force: Vec3,
-        /// As in [`Point`]; [`NO_FEATURE`] when there is no such point.
+        /// What it is, see [`features`](crate::manifold::features); [`NO_FEATURE`] when there is no such point.
         pub feature: u32,
     }
 
@@ -219,127 +176,6 @@ layout! {
         pub collider_a: u32,
         /// The colliders.
         pub collider_b: u32,
-    }
-}
-
-/// A contact point while it is solved. Rows are in the order tangent, bitangent, normal. In memory the four points of a manifold
-/// lie together, word by word: the first word of all four, the second of all four, and so on. A lane takes all four, and
-/// a word of them at once.
-#[derive(Clone, Copy)]
-#[cfg_attr(not(target_arch = "spirv"), derive(Debug, Default, PartialEq))]
-pub struct Point {
-    /// From a's centre of mass to the point on a, at the start of the step.
-    pub lever: Vec3,
-    /// Where a's point is, seen from b's, at the start of the step: along both tangents and the normal.
-    pub gap: Vec3,
-    /// Multipliers; the normal one is negative when it pushes.
-    pub lambda: Vec3,
-    /// Stiffness of all three rows; 0 when there is no such point, and with a minus when it slid at the end of the last step.
-    pub k: f32,
-    /// Feature in the low bits, [`STICKS`] on top.
-    pub feature: u32,
-}
-
-/// Words of a [`Point`].
-pub mod word {
-    /// Of the lever.
-    pub const LEVER: u32 = 0;
-    /// Of the gap.
-    pub const GAP: u32 = 3;
-    /// Of the multipliers.
-    pub const LAMBDA: u32 = 6;
-    /// The stiffness.
-    pub const K: u32 = 9;
-    /// The feature.
-    pub const FEATURE: u32 = 10;
-    /// All, and one to spare: a manifold's points are three lines of memory.
-    pub const COUNT: u32 = 12;
-}
-
-/// The four points of a manifold.
-#[derive(Clone, Copy)]
-pub struct FourPoints {
-    lever: Local<Vec3, 4>,
-    gap: Local<Vec3, 4>,
-    lambda: Local<Vec3, 4>,
-    k: Local<f32, 4>,
-    feature: Local<u32, 4>,
-}
-
-impl FourPoints {
-    /// No points: they push nothing.
-    #[inline(always)]
-    pub fn none() -> Self {
-        let zero = Local::splat(Vec3::ZERO);
-        Self { lever: zero, gap: zero, lambda: zero, k: Local::splat(0.0), feature: Local::splat(0) }
-    }
-
-    /// Where the words of a manifold's points begin.
-    #[inline(always)]
-    pub fn place(manifold: u32) -> u32 {
-        manifold * word::COUNT
-    }
-
-    /// Point `k`.
-    #[inline(always)]
-    pub fn at(&self, k: u32) -> Point {
-        Point {
-            lever: self.lever.at(k),
-            gap: self.gap.at(k),
-            lambda: self.lambda.at(k),
-            k: self.k.at(k),
-            feature: self.feature.at(k),
-        }
-    }
-
-    /// Makes `point` point `k`.
-    #[inline(always)]
-    pub fn put(&mut self, k: u32, point: &Point) {
-        self.lever.put(k, point.lever);
-        self.gap.put(k, point.gap);
-        self.lambda.put(k, point.lambda);
-        self.k.put(k, point.k);
-        self.feature.put(k, point.feature);
-    }
-
-    /// Reads those of a manifold.
-    #[inline(always)]
-    pub fn load(points: &impl Load<UVec4>, manifold: u32) -> Self {
-        let first = Self::place(manifold);
-        let vectors = |word: u32| {
-            let (x, y, z) = (points.at(first + word), points.at(first + word + 1), points.at(first + word + 2));
-            let vector = |x, y, z| Vec3::new(f32::from_bits(x), f32::from_bits(y), f32::from_bits(z));
-            Local::of([vector(x.x, y.x, z.x), vector(x.y, y.y, z.y), vector(x.z, y.z, z.z), vector(x.w, y.w, z.w)])
-        };
-        let (k, feature) = (points.at(first + word::K), points.at(first + word::FEATURE));
-        Self {
-            lever: vectors(word::LEVER),
-            gap: vectors(word::GAP),
-            lambda: vectors(word::LAMBDA),
-            k: Local::of([f32::from_bits(k.x), f32::from_bits(k.y), f32::from_bits(k.z), f32::from_bits(k.w)]),
-            feature: Local::of([feature.x, feature.y, feature.z, feature.w]),
-        }
-    }
-
-    /// Writes them to a manifold's place.
-    #[inline(always)]
-    pub fn store(&self, points: &mut impl Store<UVec4>, manifold: u32) {
-        let first = Self::place(manifold);
-        let mut put = |word: u32, a: f32, b: f32, c: f32, d: f32| {
-            points.put(first + word, UVec4::new(a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()));
-        };
-        let mut vectors = |word: u32, all: &Local<Vec3, 4>| {
-            let (a, b, c, d) = (all.at(0), all.at(1), all.at(2), all.at(3));
-            put(word, a.x, b.x, c.x, d.x);
-            put(word + 1, a.y, b.y, c.y, d.y);
-            put(word + 2, a.z, b.z, c.z, d.z);
-        };
-        vectors(word::LEVER, &self.lever);
-        vectors(word::GAP, &self.gap);
-        vectors(word::LAMBDA, &self.lambda);
-        put(word::K, self.k.at(0), self.k.at(1), self.k.at(2), self.k.at(3));
-        let f = &self.feature;
-        points.put(first + word::FEATURE, UVec4::new(f.at(0), f.at(1), f.at(2), f.at(3)));
     }
 }
 

@@ -3,7 +3,7 @@
 //! not look into manifolds that lie all over memory.
 
 use crate::gpu::{Load, Store};
-use crate::rigid::Manifold;
+use crate::manifold::Manifold;
 use crate::{layout, stage};
 
 stage! {

@@ -13,8 +13,9 @@
 
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
+use crate::manifold::{Head, word};
 use crate::math::Twist;
-use crate::rigid::{Manifold, Params, option, word};
+use crate::rigid::{Params, option};
 
 /// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
 const DEEPEST: f32 = 0.02;
@@ -54,20 +55,20 @@ impl Rules {
 /// Contact points, as many as are worked on at once.
 #[derive(Clone, Copy)]
 pub struct Points<F: Real> {
-    /// See [`Point`](crate::rigid::Point).
+    /// See [`Point`](crate::manifold::Point).
     pub lever: Vector<F>,
-    /// See [`Point`](crate::rigid::Point).
+    /// See [`Point`](crate::manifold::Point).
     pub gap: Vector<F>,
-    /// See [`Point`](crate::rigid::Point).
+    /// See [`Point`](crate::manifold::Point).
     pub lambda: Vector<F>,
-    /// See [`Point`](crate::rigid::Point), without the sign.
+    /// See [`Point`](crate::manifold::Point), without the sign.
     pub k: F,
     /// Whether they slid at the end of the last step.
     pub slid: F::Mask,
 }
 
 impl<F: OfPoints> Points<F> {
-    /// The points whose words begin at `first`.
+    /// The points of the records that begin at `first`.
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: &F::Each<u32>) -> Self {
         let float = |w: u32| F::load(points, &F::shift(first, w));
@@ -110,11 +111,11 @@ pub struct Shared<F: Real> {
     pub normal: Vector<F>,
     /// At right angles to it, and to each other.
     pub tangents: (Vector<F>, Vector<F>),
-    /// See [`Manifold`].
+    /// See [`Head`].
     pub offset: Vector<F>,
     friction_static: F,
     friction_dynamic: F,
-    /// See [`Manifold`].
+    /// See [`Head`].
     pub length: F,
     shift: Vector<F>,
     turn: Vector<F>,
@@ -125,9 +126,9 @@ impl<F: OfPoints> Shared<F> {
     /// point with lever r on a has then moved by `shift + turn x r`, seen from b. Forces on both act at the same place,
     /// the point on a, so that they turn nothing together.
     #[inline(always)]
-    pub fn new(manifolds: &F::Each<Manifold>, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
-        let normal = Vector::spread(manifolds, |m: &Manifold| m.normal);
-        let offset = Vector::spread(manifolds, |m: &Manifold| m.offset);
+    pub fn new(heads: &F::Each<Head>, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
+        let normal = Vector::spread(heads, |h: &Head| h.normal);
+        let offset = Vector::spread(heads, |h: &Head| h.offset);
         let linear = one.linear - other.linear;
         let angular = one.angular - other.angular;
         let turn_b = Vector::select(is_a, other.angular, one.angular);
@@ -136,9 +137,9 @@ impl<F: OfPoints> Shared<F> {
             normal,
             tangents: normal.tangents(),
             offset,
-            friction_static: F::spread(manifolds, |m| m.scales.friction_static),
-            friction_dynamic: F::spread(manifolds, |m| m.scales.friction_dynamic),
-            length: F::spread(manifolds, |m| m.scales.length),
+            friction_static: F::spread(heads, |h| h.friction.fixed),
+            friction_dynamic: F::spread(heads, |h| h.friction.sliding),
+            length: F::spread(heads, |h| h.length),
             shift: linear * side - turn_b.cross(offset),
             turn: angular * side,
         }

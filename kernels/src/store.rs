@@ -2,8 +2,9 @@
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};
+use crate::manifold::{FourPoints, Head, Manifold, features, record};
 use crate::math::{Pose, tangents};
-use crate::rigid::{CachedPair, CachedPoint, FourPoints, Manifold, NO_FEATURE, POINTS};
+use crate::rigid::{CachedPair, CachedPoint, NO_FEATURE, POINTS};
 use crate::{layout, stage};
 
 stage! {
@@ -14,6 +15,7 @@ stage! {
         read 3 counters: u32,
         write 4 cached_pairs: CachedPair,
         write 5 cached_points: CachedPoint,
+        read 6 features: UVec4,
     }
 }
 
@@ -35,8 +37,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let ends = manifold.ends;
     b.cached_pairs.put(item, CachedPair { collider_a: ends.collider_a, collider_b: ends.collider_b });
     let (a, c) = (b.starts.at(ends.body_a), b.starts.at(ends.body_b));
-    let (t, u) = tangents(manifold.normal);
-    let points = FourPoints::load(&b.points, item);
+    let head = Head::load(&b.points, record(item));
+    let (t, u) = tangents(head.normal);
+    let (points, features) = (FourPoints::load(&b.points, record(item)), features(b.features.at(item)));
     let mut k = 0;
     while k < POINTS {
         let mut cached = CachedPoint {
@@ -48,10 +51,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if k < manifold.count {
             let point = points.at(k);
             cached.anchor_a = a.rotation.inverse().apply(point.lever);
-            let gap = t * point.gap.x + u * point.gap.y + manifold.normal * point.gap.z;
-            cached.anchor_b = c.rotation.inverse().apply(point.lever + manifold.offset - gap);
-            cached.force = t * point.lambda.x + u * point.lambda.y + manifold.normal * point.lambda.z;
-            cached.feature = point.feature;
+            let gap = t * point.gap.x + u * point.gap.y + head.normal * point.gap.z;
+            cached.anchor_b = c.rotation.inverse().apply(point.lever + head.offset - gap);
+            cached.force = t * point.lambda.x + u * point.lambda.y + head.normal * point.lambda.z;
+            cached.feature = features.at(k);
         }
         b.cached_points.put(item * POINTS + k, cached);
         k += 1;

@@ -170,7 +170,7 @@ impl Search {
         let args = recording.dispatch_args(format!("{name}.args"), 1)?;
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 
-        let bind = pairs_count::Bind { nodes, volumes, ropes, counters, counts, partners };
+        let bind = pairs_count::Bind { nodes, volumes, ropes, counters, counts, partners, order };
         recording.dispatch_each(limit, bind.with(pairs_count::Push { extent }))?;
         let scan = Scan { values: counts, prefixes: places, extent, counters, total: needed };
         scan.record(recording, scratch)?;

@@ -15,9 +15,10 @@ use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
+use drystone_kernels::manifold::{Manifold, word};
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::rigid::{
-    Body, CachedPair, CachedPoint, Collider, ColourRange, Hull, HullEdge, HullFace, Manifold, POINTS, Params, word,
+    Body, CachedPair, CachedPoint, Collider, ColourRange, Hull, HullEdge, HullFace, POINTS, Params,
 };
 use drystone_kernels::{
     bounds, colour, colour_ranges, colour_settle, contacts, contacts_hull, dual, entries, gate, predict, primal, rows,
@@ -154,6 +155,8 @@ pub struct StepBuffers {
     pub manifolds: Buffer<Manifold>,
     /// Their points.
     pub points: Buffer<UVec4>,
+    /// What the points are on the colliders.
+    pub features: Buffer<UVec4>,
     /// Colour of every body.
     pub colours: Buffer<u32>,
     /// First and last entry of every body's row.
@@ -217,6 +220,7 @@ impl StepPlan {
             manifolds: r.buffer("manifolds", m)?,
             // Until there are points, the search for pairs has it.
             points: r.buffer("points", (m * u64::from(word::COUNT)).max(Search::scratch(colliders)))?,
+            features: r.buffer("features", m)?,
             colours: r.buffer("colours", n)?,
             rows: r.buffer("rows", 2 * n)?,
             entries: r.buffer("entries", 2 * m)?,
@@ -325,6 +329,7 @@ impl StepPlan {
                 hull_edges: s.hulls.edges,
                 manifolds: s.manifolds,
                 points: s.points,
+                features: s.features,
             };
             r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts_hull::Push { pairs, manifolds }))?;
         }
@@ -344,6 +349,7 @@ impl StepPlan {
             cached_points: s.cached_points,
             manifolds: s.manifolds,
             points: s.points,
+            features: s.features,
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
         let neighbours = record_rows(r, &s, &work, self.capacities)?;
@@ -372,7 +378,6 @@ impl StepPlan {
             bodies: s.bodies,
             starts: s.starts,
             targets: work.targets,
-            manifolds: s.manifolds,
             points: s.points,
             rows: s.rows,
             entries: s.entries,
@@ -388,6 +393,7 @@ impl StepPlan {
             deltas: work.deltas,
             counters: s.counters,
             points: s.points,
+            features: s.features,
         };
         let sweep = |r: &mut Recording, stabilise: u32| -> Result<(), PlanError> {
             for colour in 0..=options.colours {
@@ -428,6 +434,7 @@ impl StepPlan {
         let bind = store::Bind {
             manifolds: s.manifolds,
             points: s.points,
+            features: s.features,
             starts: s.starts,
             counters: s.counters,
             cached_pairs: s.cached_pairs,
