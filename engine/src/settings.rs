@@ -76,6 +76,8 @@ pub struct Settings {
     /// to carry its load. `gamma` only matters without it, and `alpha` besides for limits of angles and for joints that carry
     /// thousands of times what their bodies weigh.
     pub stabilise: bool,
+    /// Bodies that move freely, alone or together, get back what the iterations lost of their momentum.
+    pub momentum: bool,
     /// Overlap that post-stabilisation leaves alone, as a part of the collider's size.
     pub slop: f32,
     /// Distance at which contacts are made, as a part of the thinner collider's half side.
@@ -116,6 +118,7 @@ impl Default for Settings {
             k_max: 1e5,
             k_load: 100.0,
             stabilise: true,
+            momentum: true,
             slop: 5e-4,
             margin: 0.04,
             colours: 16,
@@ -159,6 +162,7 @@ impl Settings {
             "k_load" => self.k_load = value as f32,
             "slop" => self.slop = value as f32,
             "stabilise" => self.stabilise = value != 0.0,
+            "momentum" => self.momentum = value != 0.0,
             "margin" => self.margin = value as f32,
             "colours" => self.colours = count,
             "colour_rounds" => self.colour_rounds = count,
@@ -177,7 +181,7 @@ impl Settings {
     }
 
     /// Every value by its name, as [`Settings::set`] takes it.
-    pub fn named(&self) -> [(&'static str, f64); 21] {
+    pub fn named(&self) -> [(&'static str, f64); 22] {
         // Every field, so that a new one cannot be forgotten.
         let Self {
             iterations,
@@ -188,6 +192,7 @@ impl Settings {
             k_max,
             k_load,
             stabilise,
+            momentum,
             slop,
             margin,
             colours,
@@ -216,6 +221,7 @@ impl Settings {
             ("k_max", k_max.into()),
             ("k_load", k_load.into()),
             ("stabilise", switch(stabilise)),
+            ("momentum", switch(momentum)),
             ("slop", slop.into()),
             ("margin", margin.into()),
             ("colours", colours.into()),

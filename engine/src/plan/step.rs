@@ -6,9 +6,10 @@
 
 use super::bvh::{Bvh, Search, Tree};
 use super::joints::{JointBuffers, JointPasses, record_apart};
+use super::momentum::MomentumPasses;
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
-use super::sort::{Pairs, Sort};
+use super::sort::{Pairs, Room, Sort};
 use crate::world::BOX_EDGES;
 use drystone_kernels::edits::{self, Edit};
 use drystone_kernels::gate::{bit, counter, dispatch};
@@ -91,6 +92,9 @@ pub struct StepOptions {
     pub stabilise: bool,
     /// Whether there are dual passes; plain VBD has none.
     pub dual: bool,
+    /// Whether what moves freely gets back what the iterations lost of its momentum. Only with dual passes, whose multipliers
+    /// tell what touches.
+    pub momentum: bool,
 }
 
 /// Convex hulls. The first one is a box with sides of 2, as which boxes meet hulls.
@@ -347,7 +351,8 @@ impl StepPlan {
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
         let neighbours = record_rows(r, &s, &work, self.capacities)?;
-        let by_colour = record_colours(r, &s, &work, neighbours, self.capacities, options)?;
+        let Coloured { order: by_colour, unsorted, room } =
+            record_colours(r, &s, &work, neighbours, self.capacities, options)?;
         let jointed = JointPasses { buffers: s, deltas: work.deltas, args: work.args, count: joints };
         if joints > 0 {
             jointed.start(r)?;
@@ -406,6 +411,21 @@ impl StepPlan {
                     jointed.dual(r)?;
                 }
             }
+        }
+        if options.momentum && options.dual {
+            // The lists that sorted the colours are free, but for the order of the bodies.
+            let mut room = room;
+            room.other.payloads = work.coloured;
+            let passes = MomentumPasses {
+                buffers: s,
+                neighbours,
+                targets: work.targets,
+                deltas: work.deltas,
+                args: work.args,
+                unsorted,
+                room,
+            };
+            passes.record(r, self.capacities)?;
         }
         if joints > 0 {
             jointed.forces(r, !options.dual)?;
@@ -482,7 +502,7 @@ fn record_tree(r: &mut Recording, s: &StepBuffers, colliders: u32) -> Result<(Tr
 }
 
 /// Bits that a key up to `largest` needs.
-fn bits(largest: u32) -> u32 {
+pub(super) fn bits(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
@@ -525,6 +545,13 @@ fn record_rows(
     Ok(sorted.payloads)
 }
 
+/// Bodies by colour, and the buffers that sorted them and are free again, but for the payloads of the sort's room: those are the order.
+struct Coloured {
+    order: Buffer<u32>,
+    unsorted: Pairs,
+    room: Room,
+}
+
 /// Colours (line 2), and the bodies sorted by them.
 fn record_colours(
     r: &mut Recording,
@@ -533,7 +560,7 @@ fn record_colours(
     neighbours: Buffer<u32>,
     capacities: Capacities,
     options: StepOptions,
-) -> Result<Buffer<u32>, PlanError> {
+) -> Result<Coloured, PlanError> {
     let Capacities { bodies: count, joints, .. } = capacities;
     let colours = options.colours;
     let (mut from, mut to) = (s.colours, work.coloured);
@@ -571,10 +598,11 @@ fn record_colours(
     r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(push))?;
     let sort =
         Sort { input: keyed, extent: Extent::host(count), key_bits: 8, counters: s.counters, spare: counter::SPARE };
-    let sorted = sort.record(r, "colours.sort")?;
+    let room = Room::new(r, "colours.sort", count)?;
+    let sorted = sort.record_in(r, room)?;
     let bind =
         colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
     let (lanes, large) = (1 << options.lanes.clamp(1, primal::LANES).ilog2(), options.large_colour);
     r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours, lanes, large }))?;
-    Ok(sorted.payloads)
+    Ok(Coloured { order: sorted.payloads, unsorted: keyed, room })
 }
