@@ -96,7 +96,7 @@ pub struct Settings {
     pub solve: SolveForm,
     /// The method. By name and number: 0 is [`Method::Avbd`], 1 [`Method::Vbd`].
     pub method: Method,
-    /// Stiffness of a joint that carries nothing, in units. Springs begin with one.
+    /// Stiffness of a joint that carries nothing, in units. Springs begin with 2.5.
     pub k_joint: f32,
     /// Stiffness for the load a joint carries: what its multiplier pulls with, over its lever or a radian, times this.
     pub k_load_joint: f32,

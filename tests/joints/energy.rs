@@ -57,13 +57,11 @@ fn no_scene_with_joints_gains_energy() {
         ("chainmail", scenes::chainmail(5, 500.0), 15, 3.0),
         ("ragdolls", scenes::ragdolls(5), 10, 10.0),
         ("spring_ratio", scenes::spring_ratio(1e4), 5, 10.0),
+        ("spring_chain", scenes::spring_chain(10, 1e4), 5, 10.0),
     ];
     let gains: Vec<_> = scenes.map(|(name, world, n, seconds)| (name, gain(world.unwrap(), n, seconds))).into();
     let wrong: Vec<_> = gains.iter().filter(|(_, gain)| gain.is_nan() || *gain >= 0.005).collect();
     assert!(wrong.is_empty(), "{wrong:?} of {gains:?}");
-    // What five iterations leave in springs of ten million newtons a metre, in the first steps.
-    let gain = gain(scenes::spring_chain(10, 1e4).unwrap(), 5, 10.0);
-    assert!(gain < 0.01, "spring_chain: {gain}");
 }
 
 #[test]
