@@ -1,5 +1,5 @@
-//! Which bodies hang together in the air: what is connected by contacts and joints, and by none of them to anything that does not
-//! move. `momentum` gives such an island back what few iterations lost of its momentum.
+//! Which bodies hang together: what contacts and joints connect, unless one of the contacts is with something that does not move.
+//! `momentum` moves such islands as a whole. Joints to what does not move are no obstacle: it takes them into account.
 //!
 //! Sets are joined as in a lock-free union-find: every body points to one of its set with a lower number, the first of a set to
 //! itself, and numbers only ever become lower. Whoever comes first, in the end the first of every set is its lowest
@@ -9,7 +9,7 @@
 use crate::colour::Neighbours;
 use crate::gpu::{Load, Store};
 use crate::joints::{Joint, flag};
-use crate::rigid::{Body, Manifold, POINTS, Point, row, word};
+use crate::rigid::{Body, Manifold, NONE, POINTS, Point, row, word};
 use crate::{layout, stage};
 
 stage! {
@@ -37,6 +37,8 @@ layout! {
         pub joints: u32,
         /// One of [`phase`].
         pub phase: u32,
+        /// Not 0: contacts connect that push, or nearly touch; else all that there are.
+        pub pushing: u32,
     }
 }
 
@@ -70,7 +72,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let set = if alone { GROUND } else { item + 1 };
         b.parents.put(item, set);
     } else if push.phase == phase::JOIN {
-        join_contacts(item, b);
+        join_contacts(item, push, b);
         if push.joints != 0 {
             join_joints(item, b);
         }
@@ -84,7 +86,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
 /// Joins a body with those it touches.
 #[inline(always)]
-fn join_contacts(item: u32, b: &mut Bindings<'_>) {
+fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let row = row(&b.rows, item);
     let mut e = row.start;
     while e < row.end {
@@ -93,7 +95,7 @@ fn join_contacts(item: u32, b: &mut Bindings<'_>) {
         let entry = b.entries.at(e);
         let ours = (entry & 1 == 0) | !b.bodies.at(other).is_dynamic();
         // Points lie far away, and most bodies of a heap are of one set already.
-        if ours && first(b, item + 1) != first(b, other + 1) && touches(entry >> 1, b) {
+        if ours && first(b, item + 1) != first(b, other + 1) && (push.pushing == 0 || touches(entry >> 1, b)) {
             join(b, item + 1, other + 1);
         }
         e += 1;
@@ -108,10 +110,10 @@ fn join_joints(item: u32, b: &mut Bindings<'_>) {
     while e < links.end {
         let entry = b.joint_links.at(e);
         let joint = b.joints.at(entry >> 1);
-        if entry & 1 == 0 && joint.flags & flag::BROKEN == 0 {
-            // The world is no body.
-            let other = joint.body_b.wrapping_add(1);
-            join(b, item + 1, other);
+        if entry & 1 == 0 && joint.flags & flag::BROKEN == 0 && joint.body_b != NONE {
+            if b.bodies.at(item).is_dynamic() && b.bodies.at(joint.body_b).is_dynamic() {
+                join(b, item + 1, joint.body_b + 1);
+            }
         }
         e += 1;
     }

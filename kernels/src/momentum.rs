@@ -1,26 +1,32 @@
-//! Gives every island of `islands` the momentum it must have.
+//! Moves every island of `islands` as one rigid body to where its forces balance: one more block of the descent.
 //!
 //! Bodies are solved one colour after the other, so after a few iterations the forces that two bodies felt of each other are not
-//! equal and opposite: the one solved earlier felt where the other one was before. In sum an impact is off by some percent, and a
-//! ragdoll falls too slowly. But whatever the bodies of an island do to each other adds up to nothing, so with y the targets of its
-//! bodies and x where the iterations brought them, it lacks
+//! equal and opposite: the one solved earlier felt where the other one was before. In sum an impact is off by some percent, a
+//! ragdoll falls too slowly, and a chain as if through honey. But whatever the bodies of an island do to each other adds up to nothing. With y the
+//! targets of its bodies and x where the iterations brought them, what is left of force and torque is
 //!
 //! ```text
-//! p = sum m (y - x)        l = sum r x m (y - x) + I log(y / x)        times 1/dt, the momentum
+//! f = sum m (y - x) / dt^2        t = sum (r x m (y - x) + I log(y / x)) / dt^2
 //! ```
 //!
-//! with r from the island's centre of mass c to where each body is when forces act on it, and I its inertia. That is 0 when the iterations have
-//! converged: what backward Euler itself takes from a rotation is not given back, energy would come from it. All bodies of the island get
-//! p and l as one rigid motion, p / sum m and J^-1 l about c, J the inertia of the whole: of all motions that restore the momentum
-//! it takes the least energy, and none of the contacts and joints in between notices.
+//! with r from the island's centre of mass to where each body is when forces act on it, and I its inertia, and what joints to the world and to bodies
+//! that do not move pull with. The motion that answers f and t is found as for a single body (Eq. 4), and all bodies of
+//! the island make it together: none of the contacts and joints in between notices, and what nothing holds has its momentum, linear and angular, to
+//! rounding. It is nothing when the iterations have converged: what backward Euler itself takes from a rotation is not given
+//! back, energy would come from it.
+//!
+//! In worlds with joints this is done in every iteration, so that a chain swings as it should; done in the last one only, chains with a
+//! load gain energy. Without joints it is for momentum alone, and comes behind the last dual pass, which knows what pushes.
 //!
 //! The bodies of an island lie side by side in `members`. Islands up to 64 bodies are a lane's work, a longer one is that of the
 //! workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
 
 use crate::gpu::{Group, Load, Store, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
-use crate::rigid::{Body, row};
+use crate::joints::{Ends, Joint, Row, RowState, Rules, flag};
+use crate::rigid::{Body, NONE, Params, row};
 use crate::solve::is_finite;
+use crate::system::{System, Systems};
 use crate::{layout, stage};
 
 stage! {
@@ -33,6 +39,10 @@ stage! {
         update 5 poses: Pose,
         update 6 deltas: Twist,
         read 7 joint_links: u32,
+        read 8 params: Params,
+        read 9 joints: Joint,
+        read 10 joint_rows: Row,
+        read 11 row_states: RowState,
     }
 }
 
@@ -43,14 +53,16 @@ layout! {
         pub count: u32,
         /// Not 0: there are joints.
         pub joints: u32,
+        /// Not 0: in the last iteration.
+        pub last: u32,
     }
 }
 
 /// Places in the list of members that a workgroup looks at.
 pub const TILE: u32 = 64;
 
-/// Members that are added up by themselves before they are added to others: less is lost to rounding.
-const BLOCK: u32 = 64;
+/// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a workgroup busy for too long.
+const MANY: u32 = 1024;
 
 /// Largest turn, radians: the motion is rigid to first order only.
 const MOST: f32 = 0.2;
@@ -63,7 +75,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     while place < first + TILE {
         let end = end_of_short(place, push.count, b);
         if end > place {
-            correct(group, shared, &Part { first: place, end, step: 1, together: false }, push, b);
+            correct(group, shared, &Part { first: place, end, step: 1, together: false, long: false }, push, b);
         }
         place += group.lanes;
     }
@@ -74,7 +86,11 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     }
     if start > first && end_of_short(start - 1, push.count, b) == 0 {
         let end = end_of(start - 1, push.count, b);
-        correct(group, shared, &Part { first: start - 1 + group.lane, end, step: group.lanes, together: true }, push, b);
+        let long = end - (start - 1) > MANY;
+        if long && push.last == 0 {
+            return;
+        }
+        correct(group, shared, &Part { first: start - 1 + group.lane, end, step: group.lanes, together: true, long }, push, b);
     }
 }
 
@@ -84,6 +100,7 @@ struct Part {
     end: u32,
     step: u32,
     together: bool,
+    long: bool,
 }
 
 #[inline(always)]
@@ -136,38 +153,6 @@ fn end_of(place: u32, count: u32, b: &Bindings<'_>) -> u32 {
     low
 }
 
-/// What is added up over the members: a number and two vectors.
-#[derive(Clone, Copy)]
-struct Sum {
-    one: f32,
-    two: Vec3,
-    three: Vec3,
-}
-
-impl Sum {
-    #[inline(always)]
-    fn none() -> Self {
-        Self { one: 0.0, two: Vec3::ZERO, three: Vec3::ZERO }
-    }
-
-    #[inline(always)]
-    fn plus(&self, other: &Self) -> Self {
-        Self { one: self.one + other.one, two: self.two + other.two, three: self.three + other.three }
-    }
-
-    /// Over all lanes that work on it.
-    #[inline(always)]
-    fn total(&self, group: &Group, shared: &mut Shared, together: bool) -> Self {
-        let mut total = *self;
-        if together {
-            total.one = sum(group, shared, self.one);
-            total.two = sums(group, shared, self.two);
-            total.three = sums(group, shared, self.three);
-        }
-        total
-    }
-}
-
 #[inline(always)]
 fn sums(group: &Group, shared: &mut Shared, v: Vec3) -> Vec3 {
     Vec3::new(sum(group, shared, v.x), sum(group, shared, v.y), sum(group, shared, v.z))
@@ -192,71 +177,96 @@ fn sum(group: &Group, shared: &mut Shared, value: f32) -> f32 {
     total
 }
 
+/// Where a body is when forces act on it: those of contacts at the start of the step, those of joints where it is now.
+#[inline(always)]
+fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
+    let mut place = b.starts.at(index).position;
+    if push.joints != 0 {
+        let links = row(&b.joint_links, index);
+        if links.start < links.end {
+            place += b.deltas.at(index).linear;
+        }
+    }
+    place
+}
+
 /// Moves an island so that it has its momentum.
 #[inline(always)]
 fn correct(group: &Group, shared: &mut Shared, part: &Part, push: &Push, b: &mut Bindings<'_>) {
-    // Mass, centre and what is lacking of linear momentum. Places count from the first member, next to which they are small.
+    // Mass and centre. Places count from the first member, next to which they are small.
     let origin = b.starts.at(b.members.at(part.first)).position;
     let origin = if part.together { sums(group, shared, if group.lane == 0 { origin } else { Vec3::ZERO }) } else { origin };
-    let (mut all, mut block) = (Sum::none(), Sum::none());
-    let (mut place, mut n) = (part.first, 0);
+    let (mut mass, mut centre) = (0.0, Vec3::ZERO);
+    let mut place = part.first;
     while place < part.end {
         let index = b.members.at(place);
-        let mass = b.bodies.at(index).mass;
-        let lack = b.targets.at(index).position - b.deltas.at(index).linear;
-        block = block.plus(&Sum { one: mass, two: (b.starts.at(index).position - origin) * mass, three: lack * mass });
-        n += 1;
-        if n == BLOCK {
-            (all, block, n) = (all.plus(&block), Sum::none(), 0);
-        }
+        let kilograms = b.bodies.at(index).mass;
+        mass += kilograms;
+        centre += (place_of(index, push, b) - origin) * kilograms;
         place += part.step;
     }
-    let all = all.plus(&block).total(group, shared, part.together);
-    let ease = 1.0 / all.one;
-    let (centre, shift) = (origin + all.two * ease, all.three * ease);
-
-    // Inertia about the centre, and what is lacking of angular momentum.
-    let (mut inertias, mut block) = (Sum::none(), Sum::none());
-    let (mut lacks, mut lack) = (Vec3::ZERO, Vec3::ZERO);
-    let (mut place, mut n) = (part.first, 0);
-    while place < part.end {
-        let index = b.members.at(place);
-        let (body, start, delta) = (b.bodies.at(index), b.starts.at(index), b.deltas.at(index));
-        let (target, pose) = (b.targets.at(index), b.poses.at(index));
-        let r = start.position - centre;
-        // Forces of contacts act at the places of the start, those of joints where they are now.
-        let mut lever = r;
-        if push.joints != 0 {
-            let links = row(&b.joint_links, index);
-            lever += if links.start < links.end { delta.linear } else { Vec3::ZERO };
-        }
-        let back = target.rotation.then_after(&pose.rotation.inverse()).log();
-        lack += lever.cross(target.position - delta.linear) * body.mass + inertia(&pose.rotation, body.inertia, back);
-        let (diagonal, off) = inertia_about(&body, &start.rotation, r);
-        block = block.plus(&Sum { one: 0.0, two: diagonal, three: off });
-        n += 1;
-        if n == BLOCK {
-            (inertias, block, n) = (inertias.plus(&block), Sum::none(), 0);
-            (lacks, lack) = (lacks + lack, Vec3::ZERO);
-        }
-        place += part.step;
-    }
-    let inertias = inertias.plus(&block).total(group, shared, part.together);
-    lacks += lack;
     if part.together {
-        lacks = sums(group, shared, lacks);
+        mass = sum(group, shared, mass);
+        centre = sums(group, shared, centre);
     }
-    let turn = solve(inertias.two, inertias.three, lacks);
-    let square = turn.length_squared();
-    let turn = if square > MOST * MOST { turn * (MOST / sqrt(square)) } else { turn };
+    let centre = origin + centre * (1.0 / mass);
 
-    if is_finite(&Twist { linear: shift, angular: turn }) {
+    // The island as one body: its inertia, what it lacks, and what holds it.
+    let params = b.params.at(0);
+    let rules = Rules::new(&params, false);
+    let scale = 1.0 / (params.dt * params.dt);
+    let mut system = System::none();
+    let mut held = 0.0;
+    let mut place = part.first;
+    // What is long and held stays as it is.
+    while place < part.end && !(part.long && held > 0.0) {
+        let index = b.members.at(place);
+        let (body, delta) = (b.bodies.at(index), b.deltas.at(index));
+        let (target, pose) = (b.targets.at(index), b.poses.at(index));
+        let r = place_of(index, push, b) - centre;
+        let back = target.rotation.then_after(&pose.rotation.inverse()).log();
+        let lack = (target.position - delta.linear) * (body.mass * scale);
+        system.force += lack;
+        system.torque += r.cross(lack) + inertia(&pose.rotation, body.inertia, back) * scale;
+        let (diagonal, off) = inertia_about(&body, &pose.rotation, r);
+        system.ll += Vec3::splat(body.mass * scale);
+        system.aa += diagonal * scale;
+        system.aa_off += off * scale;
+        if push.joints != 0 {
+            held += hold(&mut system, &rules, index, r, b);
+        }
+        place += part.step;
+    }
+    if part.together {
+        system = System {
+            ll: sums(group, shared, system.ll),
+            ll_off: sums(group, shared, system.ll_off),
+            al: [
+                sums(group, shared, system.al[0]),
+                sums(group, shared, system.al[1]),
+                sums(group, shared, system.al[2]),
+            ],
+            aa: sums(group, shared, system.aa),
+            aa_off: sums(group, shared, system.aa_off),
+            force: sums(group, shared, system.force),
+            torque: sums(group, shared, system.torque),
+        };
+        held = sum(group, shared, held);
+    }
+    let motion = Systems::<f32>::gather(&system).ldl();
+    let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
+    let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
+    let square = turn.length_squared();
+    let cut = if square > MOST * MOST { MOST / sqrt(square) } else { 1.0 };
+    let turn = turn * cut;
+
+    if !(part.long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
         let more = Rotation::exp(turn);
         let mut place = part.first;
         while place < part.end {
             let index = b.members.at(place);
             let start = b.starts.at(index);
-            let linear = b.deltas.at(index).linear + shift + turn.cross(start.position - centre);
+            let linear = b.deltas.at(index).linear + shift + turn.cross(place_of(index, push, b) - centre);
             let rotation = more.then_after(&b.poses.at(index).rotation).normalized();
             let angular = rotation.then_after(&start.rotation.inverse()).log();
             b.deltas.put(index, Twist { linear, angular });
@@ -264,6 +274,44 @@ fn correct(group: &Group, shared: &mut Shared, part: &Part, push: &Push, b: &mut
             place += part.step;
         }
     }
+}
+
+/// Adds the joints of a member, at `r` from the centre, to what does not move; returns how many there are.
+#[inline(always)]
+fn hold(system: &mut System, rules: &Rules, index: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
+    let links = row(&b.joint_links, index);
+    let mut count = 0.0;
+    let mut e = links.start;
+    while e < links.end {
+        let entry = b.joint_links.at(e);
+        let joint = b.joints.at(entry >> 1);
+        let is_a = entry & 1 == 0;
+        let other = if is_a { joint.body_b } else { joint.body_a };
+        let mut held = joint.flags & flag::BROKEN == 0;
+        if held && other != NONE {
+            held = !b.bodies.at(other).is_dynamic();
+        }
+        if held {
+            let ends = Ends::moving(&joint, &b.starts, &b.deltas, &b.poses);
+            let side = if is_a { 1.0 } else { -1.0 };
+            let mut force = Vec3::ZERO;
+            let mut n = 0;
+            while n < joint.rows {
+                let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
+                let measure = ends.measure(row.axis);
+                let asked = row.ask(rules, &state, measure.value, joint.length);
+                let turn = if is_a { measure.turn_a } else { measure.turn_b };
+                system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, asked.k, asked.force);
+                force += measure.linear * asked.force;
+                n += 1;
+            }
+            let lever = if is_a { ends.lever_a } else { ends.reach_b };
+            system.stiffen(lever + r, force);
+            count += 1.0;
+        }
+        e += 1;
+    }
+    count
 }
 
 /// Inertia of a body about a point at `r` from it: the diagonal, and xy, xz, yz off it.
@@ -274,18 +322,4 @@ fn inertia_about(body: &Body, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
     let mixed = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
     let diagonal = x * x * i.x + y * y * i.y + z * z * i.z + (Vec3::splat(r.length_squared()) - r * r) * body.mass;
     (diagonal, mixed(x) * i.x + mixed(y) * i.y + mixed(z) * i.z - mixed(r) * body.mass)
-}
-
-/// What the symmetric matrix with this diagonal, and xy, xz, yz off it, maps to `v`: by L D L^T.
-#[inline(always)]
-fn solve(diagonal: Vec3, off: Vec3, v: Vec3) -> Vec3 {
-    let (yx, zx) = (off.x / diagonal.x, off.y / diagonal.x);
-    let second = diagonal.y - yx * off.x;
-    let rest = off.z - zx * off.x;
-    let zy = rest / second;
-    let third = diagonal.z - zx * off.y - zy * rest;
-    let y = v.y - yx * v.x;
-    let z = (v.z - zx * v.x - zy * y) / third;
-    let y = y / second - zy * z;
-    Vec3::new(v.x / diagonal.x - yx * y - zx * z, y, z)
 }

@@ -2,13 +2,14 @@
 
 use super::recording::{PlanError, Recording};
 use super::sort::{Pairs, Room, Sort};
-use super::step::{Capacities, StepBuffers, bits};
+use super::step::{StepBuffers, bits};
 use drystone_kernels::gate::{counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::islands::{self, phase};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::momentum;
+use drystone_kernels::sort_count::BITS;
 
 /// The passes behind the iterations.
 pub(super) struct MomentumPasses {
@@ -21,11 +22,14 @@ pub(super) struct MomentumPasses {
     pub unsorted: Pairs,
     /// The same, for a sort of as many keys as there are bodies.
     pub room: Room,
+    pub bodies: u32,
+    pub joints: u32,
 }
 
 impl MomentumPasses {
-    pub fn record(self, r: &mut Recording, capacities: Capacities) -> Result<(), PlanError> {
-        let Capacities { bodies: count, joints, .. } = capacities;
+    /// Finds the islands: of all that touch, or only of those that push each other.
+    pub fn find(&self, r: &mut Recording, pushing: bool) -> Result<(), PlanError> {
+        let (count, joints, pushing) = (self.bodies, self.joints, u32::from(pushing));
         let s = &self.buffers;
         for phase in [phase::APART, phase::JOIN, phase::SETTLE] {
             let bind = islands::Bind {
@@ -41,7 +45,8 @@ impl MomentumPasses {
                 keys: self.unsorted.keys,
                 members: self.unsorted.payloads,
             };
-            r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(islands::Push { count, joints, phase }))?;
+            let push = islands::Push { count, joints, phase, pushing };
+            r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(push))?;
         }
         let sort = Sort {
             input: self.unsorted,
@@ -50,7 +55,14 @@ impl MomentumPasses {
             counters: s.counters,
             spare: counter::SPARE,
         };
-        let sorted = sort.record_in(r, self.room)?;
+        sort.record_in(r, self.room).map(|_| ())
+    }
+
+    /// Moves them. `last`: those too that are too large for every iteration.
+    pub fn correct(&self, r: &mut Recording, last: bool) -> Result<(), PlanError> {
+        let s = &self.buffers;
+        // An even number of rounds ends where it began.
+        let sorted = if bits(self.bodies).div_ceil(BITS) % 2 == 0 { self.unsorted } else { self.room.other };
         let bind = momentum::Bind {
             bodies: s.bodies,
             starts: s.starts,
@@ -60,7 +72,12 @@ impl MomentumPasses {
             poses: s.poses,
             deltas: self.deltas,
             joint_links: s.joints.links,
+            params: s.params,
+            joints: s.joints.joints,
+            joint_rows: s.joints.rows,
+            row_states: s.joints.states,
         };
-        r.dispatch_indirect(self.args, dispatch::ISLANDS, bind.with(momentum::Push { count, joints }))
+        let push = momentum::Push { count: self.bodies, joints: self.joints, last: u32::from(last) };
+        r.dispatch_indirect(self.args, dispatch::ISLANDS, bind.with(push))
     }
 }

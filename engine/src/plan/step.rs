@@ -403,8 +403,20 @@ impl StepPlan {
             }
             Ok(())
         };
-        for _ in 0..options.iterations {
+        // The lists that sorted the colours are free, but for the order of the bodies.
+        let mut room = room;
+        room.other.payloads = work.coloured;
+        let (targets, deltas, args) = (work.targets, work.deltas, work.args);
+        let momentum = MomentumPasses { buffers: s, neighbours, targets, deltas, args, unsorted, room, bodies, joints };
+        let keeps = options.momentum && options.dual;
+        if joints > 0 && keeps {
+            momentum.find(r, false)?;
+        }
+        for iteration in 0..options.iterations {
             sweep(r, 0)?;
+            if joints > 0 && keeps {
+                momentum.correct(r, iteration + 1 == options.iterations)?;
+            }
             if options.dual {
                 r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
                 if joints > 0 {
@@ -412,23 +424,11 @@ impl StepPlan {
                 }
             }
         }
-        if options.momentum && options.dual {
-            // The lists that sorted the colours are free, but for the order of the bodies.
-            let mut room = room;
-            room.other.payloads = work.coloured;
-            let passes = MomentumPasses {
-                buffers: s,
-                neighbours,
-                targets: work.targets,
-                deltas: work.deltas,
-                args: work.args,
-                unsorted,
-                room,
-            };
-            passes.record(r, self.capacities)?;
-        }
         if joints > 0 {
             jointed.forces(r, !options.dual)?;
+        } else if keeps {
+            momentum.find(r, true)?;
+            momentum.correct(r, true)?;
         }
 
         let bind = velocity::Bind {
