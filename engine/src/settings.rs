@@ -76,7 +76,8 @@ pub struct Settings {
     /// to carry its load. `gamma` only matters without it, and `alpha` besides for limits of angles and for joints that carry
     /// thousands of times what their bodies weigh.
     pub stabilise: bool,
-    /// Bodies that move freely, alone or together, get back what the iterations lost of their momentum.
+    /// Bodies that hang together, and touch nothing that does not move, are also moved as one: few iterations lose momentum otherwise. Not with
+    /// [`Method::Vbd`].
     pub momentum: bool,
     /// Overlap that post-stabilisation leaves alone, as a part of the collider's size.
     pub slop: f32,

@@ -1,4 +1,4 @@
-//! Momentum of what moves freely: which bodies hang together, and what the iterations lost of their momentum.
+//! Momentum: which bodies hang together, and their motion as one.
 
 use super::recording::{PlanError, Recording};
 use super::sort::{Pairs, Room, Sort};
@@ -11,7 +11,7 @@ use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::momentum;
 use drystone_kernels::sort_count::BITS;
 
-/// The passes behind the iterations.
+/// The passes over islands.
 pub(super) struct MomentumPasses {
     pub buffers: StepBuffers,
     pub neighbours: Buffer<u32>,

@@ -92,8 +92,7 @@ pub struct StepOptions {
     pub stabilise: bool,
     /// Whether there are dual passes; plain VBD has none.
     pub dual: bool,
-    /// Whether what moves freely gets back what the iterations lost of its momentum. Only with dual passes, whose multipliers
-    /// tell what touches.
+    /// Whether what hangs together is also moved as one. Only with dual passes, whose multipliers tell what touches.
     pub momentum: bool,
 }
 
