@@ -110,10 +110,10 @@ fn join_joints(item: u32, b: &mut Bindings<'_>) {
     while e < links.end {
         let entry = b.joint_links.at(e);
         let joint = b.joints.at(entry >> 1);
-        if entry & 1 == 0 && joint.flags & flag::BROKEN == 0 && joint.body_b != NONE {
-            if b.bodies.at(item).is_dynamic() && b.bodies.at(joint.body_b).is_dynamic() {
-                join(b, item + 1, joint.body_b + 1);
-            }
+        let ties = entry & 1 == 0 && joint.flags & flag::BROKEN == 0 && joint.body_b != NONE;
+        // The ground is not to be joined: `momentum` knows of joints to it.
+        if ties && b.bodies.at(item).is_dynamic() && b.bodies.at(joint.body_b).is_dynamic() {
+            join(b, item + 1, joint.body_b + 1);
         }
         e += 1;
     }

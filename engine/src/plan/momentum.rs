@@ -9,7 +9,6 @@ use drystone_kernels::islands::{self, phase};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::momentum;
-use drystone_kernels::sort_count::BITS;
 
 /// The passes over islands.
 pub(super) struct MomentumPasses {
@@ -27,8 +26,8 @@ pub(super) struct MomentumPasses {
 }
 
 impl MomentumPasses {
-    /// Finds the islands: of all that touch, or only of those that push each other.
-    pub fn find(&self, r: &mut Recording, pushing: bool) -> Result<(), PlanError> {
+    /// Finds the islands: of all that touch, or only of those that push each other. Returns bodies sorted by island.
+    pub fn find(&self, r: &mut Recording, pushing: bool) -> Result<Pairs, PlanError> {
         let (count, joints, pushing) = (self.bodies, self.joints, u32::from(pushing));
         let s = &self.buffers;
         for phase in [phase::APART, phase::JOIN, phase::SETTLE] {
@@ -55,14 +54,12 @@ impl MomentumPasses {
             counters: s.counters,
             spare: counter::SPARE,
         };
-        sort.record_in(r, self.room).map(|_| ())
+        sort.record_in(r, self.room)
     }
 
     /// Moves them. `last`: those too that are too large for every iteration.
-    pub fn correct(&self, r: &mut Recording, last: bool) -> Result<(), PlanError> {
+    pub fn correct(&self, r: &mut Recording, sorted: Pairs, last: bool) -> Result<(), PlanError> {
         let s = &self.buffers;
-        // An even number of rounds ends where it began.
-        let sorted = if bits(self.bodies).div_ceil(BITS) % 2 == 0 { self.unsorted } else { self.room.other };
         let bind = momentum::Bind {
             bodies: s.bodies,
             starts: s.starts,

@@ -408,13 +408,11 @@ impl StepPlan {
         let (targets, deltas, args) = (work.targets, work.deltas, work.args);
         let momentum = MomentumPasses { buffers: s, neighbours, targets, deltas, args, unsorted, room, bodies, joints };
         let keeps = options.momentum && options.dual;
-        if joints > 0 && keeps {
-            momentum.find(r, false)?;
-        }
+        let islands = if joints > 0 && keeps { Some(momentum.find(r, false)?) } else { None };
         for iteration in 0..options.iterations {
             sweep(r, 0)?;
-            if joints > 0 && keeps {
-                momentum.correct(r, iteration + 1 == options.iterations)?;
+            if let Some(islands) = islands {
+                momentum.correct(r, islands, iteration + 1 == options.iterations)?;
             }
             if options.dual {
                 r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
@@ -426,8 +424,8 @@ impl StepPlan {
         if joints > 0 {
             jointed.forces(r, !options.dual)?;
         } else if keeps {
-            momentum.find(r, true)?;
-            momentum.correct(r, true)?;
+            let islands = momentum.find(r, true)?;
+            momentum.correct(r, islands, true)?;
         }
 
         let bind = velocity::Bind {
