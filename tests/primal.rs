@@ -28,6 +28,7 @@ const OPTIONS: StepOptions = StepOptions {
     strict: true,
     stabilise: true,
     dual: true,
+    momentum: true,
 };
 
 /// A warm state, and the plan it belongs to.

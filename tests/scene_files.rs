@@ -312,6 +312,7 @@ fn every_setting_is_written() {
         k_max: 12345.0,
         k_load: 17.0,
         stabilise: false,
+        momentum: false,
         slop: 0.003,
         margin: 0.07,
         colours: 9,

@@ -76,6 +76,9 @@ pub struct Settings {
     /// to carry its load. `gamma` only matters without it, and `alpha` besides for limits of angles and for joints that carry
     /// thousands of times what their bodies weigh.
     pub stabilise: bool,
+    /// Bodies that hang together, and touch nothing that does not move, are also moved as one: few iterations lose momentum otherwise. Not with
+    /// [`Method::Vbd`].
+    pub momentum: bool,
     /// Overlap that post-stabilisation leaves alone, as a part of the collider's size.
     pub slop: f32,
     /// Distance at which contacts are made, as a part of the thinner collider's half side.
@@ -94,7 +97,7 @@ pub struct Settings {
     pub solve: SolveForm,
     /// The method. By name and number: 0 is [`Method::Avbd`], 1 [`Method::Vbd`].
     pub method: Method,
-    /// Stiffness of a joint that carries nothing, in units. Springs begin with one.
+    /// Stiffness of a joint that carries nothing, in units. Springs begin with 2.5.
     pub k_joint: f32,
     /// Stiffness for the load a joint carries: what its multiplier pulls with, over its lever or a radian, times this.
     pub k_load_joint: f32,
@@ -116,6 +119,7 @@ impl Default for Settings {
             k_max: 1e5,
             k_load: 100.0,
             stabilise: true,
+            momentum: true,
             slop: 5e-4,
             margin: 0.04,
             colours: 16,
@@ -159,6 +163,7 @@ impl Settings {
             "k_load" => self.k_load = value as f32,
             "slop" => self.slop = value as f32,
             "stabilise" => self.stabilise = value != 0.0,
+            "momentum" => self.momentum = value != 0.0,
             "margin" => self.margin = value as f32,
             "colours" => self.colours = count,
             "colour_rounds" => self.colour_rounds = count,
@@ -177,7 +182,7 @@ impl Settings {
     }
 
     /// Every value by its name, as [`Settings::set`] takes it.
-    pub fn named(&self) -> [(&'static str, f64); 21] {
+    pub fn named(&self) -> [(&'static str, f64); 22] {
         // Every field, so that a new one cannot be forgotten.
         let Self {
             iterations,
@@ -188,6 +193,7 @@ impl Settings {
             k_max,
             k_load,
             stabilise,
+            momentum,
             slop,
             margin,
             colours,
@@ -216,6 +222,7 @@ impl Settings {
             ("k_max", k_max.into()),
             ("k_load", k_load.into()),
             ("stabilise", switch(stabilise)),
+            ("momentum", switch(momentum)),
             ("slop", slop.into()),
             ("margin", margin.into()),
             ("colours", colours.into()),

@@ -579,6 +579,7 @@ fn options(settings: &Settings, device: &Device) -> StepOptions {
         strict: true,
         stabilise: settings.stabilise && settings.method == Method::Avbd,
         dual: settings.method == Method::Avbd,
+        momentum: settings.momentum,
     }
 }
 

@@ -71,8 +71,10 @@ pub mod dispatch {
     pub const ONCE: u32 = 4;
     /// Every joint, 64 a workgroup.
     pub const JOINTS: u32 = 5;
+    /// Every body, 64 a workgroup.
+    pub const ISLANDS: u32 = 6;
     /// Dispatches.
-    pub const COUNT: u32 = 6;
+    pub const COUNT: u32 = 7;
 }
 
 /// Bits of the overflow word.
@@ -123,6 +125,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
     b.args.put(dispatch::ENTRIES, groups(within(push.manifolds * 2, push.manifolds * 2), 256));
     b.args.put(dispatch::JOINTS, groups(within(push.joints, push.joints), 64));
+    b.args.put(dispatch::ISLANDS, groups(within(push.bodies, push.bodies), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;

@@ -75,6 +75,8 @@ stages! {
     primal_joints
     dual
     joints_dual
+    islands
+    momentum
     velocity
     joints_break
     store

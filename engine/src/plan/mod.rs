@@ -7,6 +7,7 @@
 pub mod barriers;
 pub mod bvh;
 pub mod joints;
+mod momentum;
 mod recording;
 pub mod reduce;
 pub mod scan;

@@ -27,6 +27,29 @@ impl Pairs {
     }
 }
 
+/// What a sort needs besides its input; free again after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Keys and payloads go back and forth between these and the input.
+    pub other: Pairs,
+    table: Buffer<u32>,
+    places: Buffer<u32>,
+    scratch: scan::Scratch,
+}
+
+impl Room {
+    /// Declares what sorts of up to `limit` keys need.
+    pub fn new(recording: &mut Recording, name: &str, limit: u32) -> Result<Self, PlanError> {
+        let entries = limit.div_ceil(TILE) * DIGITS;
+        Ok(Self {
+            other: Pairs::new(recording, &format!("{name}.other"), u64::from(limit))?,
+            table: recording.buffer(format!("{name}.table"), u64::from(entries))?,
+            places: recording.buffer(format!("{name}.places"), u64::from(entries))?,
+            scratch: scan::Scratch::new(recording, name, entries)?,
+        })
+    }
+}
+
 /// Most keys a sort takes: indices and places are 32 bits, and the table has an entry a digit and tile.
 pub const MAX_KEYS: u32 = 1 << 31;
 
@@ -48,27 +71,30 @@ pub struct Sort {
 impl Sort {
     /// Appends the rounds and returns where the sorted pairs are. Buffers it makes are named after `name`.
     pub fn record(self, recording: &mut Recording, name: &str) -> Result<Pairs, PlanError> {
-        let Self { input, extent, key_bits, counters, spare } = self;
-        if extent.limit > MAX_KEYS {
-            let (count, limit) = (u64::from(extent.limit), u64::from(MAX_KEYS));
+        let limit = self.extent.limit;
+        if limit > MAX_KEYS {
+            let (count, limit) = (u64::from(limit), u64::from(MAX_KEYS));
             return Err(PlanError::TooManyItems { what: "sort", count, limit });
         }
+        let room = Room::new(recording, name, limit)?;
+        self.record_in(recording, room)
+    }
+
+    /// The same in room there is already, for as many keys.
+    pub fn record_in(self, recording: &mut Recording, room: Room) -> Result<Pairs, PlanError> {
+        let Self { input, extent, key_bits, counters, spare } = self;
+        let Room { other, table, places, scratch } = room;
         let tiles = extent.limit.div_ceil(TILE);
         if tiles == 0 {
             return Ok(input);
         }
-        let entries = tiles * DIGITS;
-        let other = Pairs::new(recording, &format!("{name}.other"), u64::from(extent.limit))?;
-        let table = recording.buffer(format!("{name}.table"), u64::from(entries))?;
-        let places = recording.buffer(format!("{name}.places"), u64::from(entries))?;
-        let scratch = scan::Scratch::new(recording, name, entries)?;
-
         let (mut from, mut to) = (input, other);
         for round in 0..key_bits.min(u32::BITS).div_ceil(BITS) {
             let push = Push { extent, shift: round * BITS, tiles };
             let count = sort_count::Bind { keys: from.keys, counters, table };
             recording.dispatch(u64::from(tiles), count.with(push))?;
-            let scan = Scan { values: table, prefixes: places, extent: Extent::host(entries), counters, total: spare };
+            let entries = Extent::host(tiles * DIGITS);
+            let scan = Scan { values: table, prefixes: places, extent: entries, counters, total: spare };
             scan.record(recording, scratch)?;
             let scatter = sort_scatter::Bind {
                 keys: from.keys,

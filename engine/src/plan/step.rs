@@ -6,9 +6,10 @@
 
 use super::bvh::{Bvh, Search, Tree};
 use super::joints::{JointBuffers, JointPasses, record_apart};
+use super::momentum::MomentumPasses;
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
-use super::sort::{Pairs, Sort};
+use super::sort::{Pairs, Room, Sort};
 use crate::world::BOX_EDGES;
 use drystone_kernels::edits::{self, Edit};
 use drystone_kernels::gate::{bit, counter, dispatch};
@@ -92,6 +93,8 @@ pub struct StepOptions {
     pub stabilise: bool,
     /// Whether there are dual passes; plain VBD has none.
     pub dual: bool,
+    /// Whether what hangs together is also moved as one. Only with dual passes, whose multipliers tell what touches.
+    pub momentum: bool,
 }
 
 /// Convex hulls. The first one is a box with sides of 2, as which boxes meet hulls.
@@ -353,7 +356,8 @@ impl StepPlan {
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
         let neighbours = record_rows(r, &s, &work, self.capacities)?;
-        let by_colour = record_colours(r, &s, &work, neighbours, self.capacities, options)?;
+        let Coloured { order: by_colour, unsorted, room } =
+            record_colours(r, &s, &work, neighbours, self.capacities, options)?;
         let jointed = JointPasses { buffers: s, deltas: work.deltas, args: work.args, count: joints };
         if joints > 0 {
             jointed.start(r)?;
@@ -404,8 +408,18 @@ impl StepPlan {
             }
             Ok(())
         };
-        for _ in 0..options.iterations {
+        // The lists that sorted the colours are free, but for the order of the bodies.
+        let mut room = room;
+        room.other.payloads = work.coloured;
+        let (targets, deltas, args) = (work.targets, work.deltas, work.args);
+        let momentum = MomentumPasses { buffers: s, neighbours, targets, deltas, args, unsorted, room, bodies, joints };
+        let keeps = options.momentum && options.dual;
+        let islands = if joints > 0 && keeps { Some(momentum.find(r, false)?) } else { None };
+        for iteration in 0..options.iterations {
             sweep(r, 0)?;
+            if let Some(islands) = islands {
+                momentum.correct(r, islands, iteration + 1 == options.iterations)?;
+            }
             if options.dual {
                 r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
                 if joints > 0 {
@@ -415,6 +429,9 @@ impl StepPlan {
         }
         if joints > 0 {
             jointed.forces(r, !options.dual)?;
+        } else if keeps {
+            let islands = momentum.find(r, true)?;
+            momentum.correct(r, islands, true)?;
         }
 
         let bind = velocity::Bind {
@@ -489,7 +506,7 @@ fn record_tree(r: &mut Recording, s: &StepBuffers, colliders: u32) -> Result<(Tr
 }
 
 /// Bits that a key up to `largest` needs.
-fn bits(largest: u32) -> u32 {
+pub(super) fn bits(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
@@ -532,6 +549,13 @@ fn record_rows(
     Ok(sorted.payloads)
 }
 
+/// Bodies by colour, and the buffers that sorted them and are free again, but for the payloads of the sort's room: those are the order.
+struct Coloured {
+    order: Buffer<u32>,
+    unsorted: Pairs,
+    room: Room,
+}
+
 /// Colours (line 2), and the bodies sorted by them.
 fn record_colours(
     r: &mut Recording,
@@ -540,7 +564,7 @@ fn record_colours(
     neighbours: Buffer<u32>,
     capacities: Capacities,
     options: StepOptions,
-) -> Result<Buffer<u32>, PlanError> {
+) -> Result<Coloured, PlanError> {
     let Capacities { bodies: count, joints, .. } = capacities;
     let colours = options.colours;
     let (mut from, mut to) = (s.colours, work.coloured);
@@ -578,10 +602,11 @@ fn record_colours(
     r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(push))?;
     let sort =
         Sort { input: keyed, extent: Extent::host(count), key_bits: 8, counters: s.counters, spare: counter::SPARE };
-    let sorted = sort.record(r, "colours.sort")?;
+    let room = Room::new(r, "colours.sort", count)?;
+    let sorted = sort.record_in(r, room)?;
     let bind =
         colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
     let (lanes, large) = (1 << options.lanes.clamp(1, primal::LANES).ilog2(), options.large_colour);
     r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours, lanes, large }))?;
-    Ok(sorted.payloads)
+    Ok(Coloured { order: sorted.payloads, unsorted: keyed, room })
 }

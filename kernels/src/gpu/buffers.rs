@@ -103,6 +103,18 @@ mod target {
             // SAFETY: as for `Read::at`.
             unsafe { arch::atomic_or::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), bits) };
         }
+
+        #[inline(always)]
+        pub fn now(&self, i: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            unsafe { arch::atomic_load::<_, QUEUE, RELAXED>(self.slice.index_unchecked(i as usize)) }
+        }
+
+        #[inline(always)]
+        pub fn lower(&mut self, i: u32, value: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            unsafe { arch::atomic_u_min::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), value) }
+        }
     }
 
     impl<T: Copy, const N: usize> Load<T> for [T; N] {
@@ -220,6 +232,22 @@ mod target {
             debug_assert!((i as usize) < self.len, "write of element {i} in a buffer of {}", self.len);
             // SAFETY: as for `Read::at`; the word is aligned and only touched atomically by this stage.
             unsafe { AtomicU32::from_ptr(self.start.add(i as usize)) }.fetch_or(bits, Ordering::Relaxed);
+        }
+
+        /// The word at `i`, which others may be changing atomically.
+        #[inline(always)]
+        pub fn now(&self, i: u32) -> u32 {
+            debug_assert!((i as usize) < self.len, "read of element {i} in a buffer of {}", self.len);
+            // SAFETY: as for `or`.
+            unsafe { AtomicU32::from_ptr(self.start.add(i as usize)) }.load(Ordering::Relaxed)
+        }
+
+        /// Lowers the word at `i` to `value` unless it is lower already, atomically, and returns what it was.
+        #[inline(always)]
+        pub fn lower(&mut self, i: u32, value: u32) -> u32 {
+            debug_assert!((i as usize) < self.len, "write of element {i} in a buffer of {}", self.len);
+            // SAFETY: as for `or`.
+            unsafe { AtomicU32::from_ptr(self.start.add(i as usize)) }.fetch_min(value, Ordering::Relaxed)
         }
     }
 

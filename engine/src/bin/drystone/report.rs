@@ -98,7 +98,7 @@ fn settings(s: &Settings) -> Value {
     json!({
         "iterations": s.iterations, "alpha": short(s.alpha), "beta": short(s.beta), "gamma": short(s.gamma),
         "k_start": short(s.k_start), "k_max": short(s.k_max), "k_load": short(s.k_load),
-        "stabilise": s.stabilise, "slop": short(s.slop),
+        "stabilise": s.stabilise, "momentum": s.momentum, "slop": short(s.slop),
         "margin": short(s.margin), "colours": s.colours,
         "colour_rounds": s.colour_rounds, "rescale_friction": s.rescale_friction, "substeps": s.substeps,
         "primal": format!("{:?}", s.primal), "solve": format!("{:?}", s.solve),

@@ -1,0 +1,79 @@
+//! Momentum: which bodies hang together, and their motion as one.
+
+use super::recording::{PlanError, Recording};
+use super::sort::{Pairs, Room, Sort};
+use super::step::{StepBuffers, bits};
+use drystone_kernels::gate::{counter, dispatch};
+use drystone_kernels::gpu::Buffer;
+use drystone_kernels::islands::{self, phase};
+use drystone_kernels::layout::{DispatchArgs, Extent};
+use drystone_kernels::math::{Pose, Twist};
+use drystone_kernels::momentum;
+
+/// The passes over islands.
+pub(super) struct MomentumPasses {
+    pub buffers: StepBuffers,
+    pub neighbours: Buffer<u32>,
+    pub targets: Buffer<Pose>,
+    pub deltas: Buffer<Twist>,
+    pub args: Buffer<DispatchArgs>,
+    /// A word a body each, free to be written.
+    pub unsorted: Pairs,
+    /// The same, for a sort of as many keys as there are bodies.
+    pub room: Room,
+    pub bodies: u32,
+    pub joints: u32,
+}
+
+impl MomentumPasses {
+    /// Finds the islands: of all that touch, or only of those that push each other. Returns bodies sorted by island.
+    pub fn find(&self, r: &mut Recording, pushing: bool) -> Result<Pairs, PlanError> {
+        let (count, joints, pushing) = (self.bodies, self.joints, u32::from(pushing));
+        let s = &self.buffers;
+        for phase in [phase::APART, phase::JOIN, phase::SETTLE] {
+            let bind = islands::Bind {
+                bodies: s.bodies,
+                rows: s.rows,
+                entries: s.entries,
+                neighbours: self.neighbours,
+                points: s.points,
+                joints: s.joints.joints,
+                joint_links: s.joints.links,
+                parents: self.room.other.payloads,
+                keys: self.unsorted.keys,
+                members: self.unsorted.payloads,
+            };
+            let push = islands::Push { count, joints, phase, pushing };
+            r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(push))?;
+        }
+        let sort = Sort {
+            input: self.unsorted,
+            extent: Extent::host(count),
+            key_bits: bits(count),
+            counters: s.counters,
+            spare: counter::SPARE,
+        };
+        sort.record_in(r, self.room)
+    }
+
+    /// Moves them. `last`: those too that are too large for every iteration.
+    pub fn correct(&self, r: &mut Recording, sorted: Pairs, last: bool) -> Result<(), PlanError> {
+        let s = &self.buffers;
+        let bind = momentum::Bind {
+            bodies: s.bodies,
+            starts: s.starts,
+            targets: self.targets,
+            islands: sorted.keys,
+            members: sorted.payloads,
+            poses: s.poses,
+            deltas: self.deltas,
+            joint_links: s.joints.links,
+            params: s.params,
+            joints: s.joints.joints,
+            joint_rows: s.joints.rows,
+            row_states: s.joints.states,
+        };
+        let push = momentum::Push { count: self.bodies, joints: self.joints, last: u32::from(last) };
+        r.dispatch_indirect(self.args, dispatch::ISLANDS, bind.with(push))
+    }
+}

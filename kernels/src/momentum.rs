@@ -1,0 +1,325 @@
+//! Moves every island of `islands` as one rigid body to where its forces balance: one more block of the descent.
+//!
+//! Bodies are solved one colour after the other, so after a few iterations the forces that two bodies felt of each other are not
+//! equal and opposite: the one solved earlier felt where the other one was before. In sum an impact is off by some percent, a
+//! ragdoll falls too slowly, and a chain as if through honey. But whatever the bodies of an island do to each other adds up to nothing. With y the
+//! targets of its bodies and x where the iterations brought them, what is left of force and torque is
+//!
+//! ```text
+//! f = sum m (y - x) / dt^2        t = sum (r x m (y - x) + I log(y / x)) / dt^2
+//! ```
+//!
+//! with r from the island's centre of mass to where each body is when forces act on it, and I its inertia, and what joints to the world and to bodies
+//! that do not move pull with. The motion that answers f and t is found as for a single body (Eq. 4), and all bodies of
+//! the island make it together: none of the contacts and joints in between notices, and what nothing holds has its momentum, linear and angular, to
+//! rounding. It is nothing when the iterations have converged: what backward Euler itself takes from a rotation is not given
+//! back, energy would come from it.
+//!
+//! In worlds with joints this is done in every iteration, so that a chain swings as it should; done in the last one only, chains with a
+//! load gain energy. Without joints it is for momentum alone, and comes behind the last dual pass, which knows what pushes.
+//!
+//! The bodies of an island lie side by side in `members`. Islands up to 64 bodies are a lane's work, a longer one is that of the
+//! workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
+
+use crate::gpu::{Group, Load, Store, glam::Vec3, sqrt};
+use crate::math::{Pose, Rotation, Twist, inertia};
+use crate::joints::{Ends, Joint, Row, RowState, Rules, flag};
+use crate::rigid::{Body, NONE, Params, row};
+use crate::solve::is_finite;
+use crate::system::{System, Systems};
+use crate::{layout, stage};
+
+stage! {
+    "momentum" group 64, shared f32 64 {
+        read 0 bodies: Body,
+        read 1 starts: Pose,
+        read 2 targets: Pose,
+        read 3 islands: u32,
+        read 4 members: u32,
+        update 5 poses: Pose,
+        update 6 deltas: Twist,
+        read 7 joint_links: u32,
+        read 8 params: Params,
+        read 9 joints: Joint,
+        read 10 joint_rows: Row,
+        read 11 row_states: RowState,
+    }
+}
+
+layout! {
+    /// Push constants of `momentum`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Not 0: there are joints.
+        pub joints: u32,
+        /// Not 0: in the last iteration.
+        pub last: u32,
+    }
+}
+
+/// Places in the list of members that a workgroup looks at.
+pub const TILE: u32 = 64;
+
+/// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a workgroup busy for too long.
+const MANY: u32 = 1024;
+
+/// Largest turn, radians: the motion is rigid to first order only.
+const MOST: f32 = 0.2;
+
+/// Corrects the islands that begin in a workgroup's tile.
+#[inline(always)]
+pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
+    let first = group.index * TILE;
+    let mut place = first + group.lane;
+    while place < first + TILE {
+        let end = end_of_short(place, push.count, b);
+        if end > place {
+            correct(group, shared, &Part { first: place, end, step: 1, together: false, long: false }, push, b);
+        }
+        place += group.lanes;
+    }
+    // The last that begins in the tile is the only one that may be longer than it. All lanes find the same.
+    let mut start = least(first + TILE, push.count);
+    while start > first && !begins(start - 1, push.count, b) {
+        start -= 1;
+    }
+    if start > first && end_of_short(start - 1, push.count, b) == 0 {
+        let end = end_of(start - 1, push.count, b);
+        let long = end - (start - 1) > MANY;
+        if long && push.last == 0 {
+            return;
+        }
+        correct(group, shared, &Part { first: start - 1 + group.lane, end, step: group.lanes, together: true, long }, push, b);
+    }
+}
+
+/// What a lane works on: every `step`-th member from `first` to `end`, with or without the others of its workgroup.
+struct Part {
+    first: u32,
+    end: u32,
+    step: u32,
+    together: bool,
+    long: bool,
+}
+
+#[inline(always)]
+fn least(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
+}
+
+/// Whether an island begins at a place.
+#[inline(always)]
+fn begins(place: u32, count: u32, b: &Bindings<'_>) -> bool {
+    let mut begins = false;
+    if place < count {
+        let key = b.islands.at(place);
+        begins = key < count && (place == 0 || b.islands.at(place - 1) != key);
+    }
+    begins
+}
+
+/// Where the island that begins at a place ends; 0 if none does, or a long one.
+#[inline(always)]
+fn end_of_short(place: u32, count: u32, b: &Bindings<'_>) -> u32 {
+    let mut end = 0;
+    if begins(place, count, b) {
+        let key = b.islands.at(place);
+        let last = least(place + TILE, count);
+        end = place + 1;
+        while end < last && b.islands.at(end) == key {
+            end += 1;
+        }
+        if end < count && b.islands.at(end) == key {
+            end = 0;
+        }
+    }
+    end
+}
+
+/// Where the island that begins at a place ends: keys are sorted.
+#[inline(always)]
+fn end_of(place: u32, count: u32, b: &Bindings<'_>) -> u32 {
+    let key = b.islands.at(place);
+    let (mut low, mut high) = (place, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if b.islands.at(middle) <= key {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[inline(always)]
+fn sums(group: &Group, shared: &mut Shared, v: Vec3) -> Vec3 {
+    Vec3::new(sum(group, shared, v.x), sum(group, shared, v.y), sum(group, shared, v.z))
+}
+
+/// The sum over a workgroup, by a fixed tree.
+#[inline(always)]
+fn sum(group: &Group, shared: &mut Shared, value: f32) -> f32 {
+    shared.put(group.lane, value);
+    group.barrier();
+    let mut half = group.lanes / 2;
+    while half > 0 {
+        if group.lane < half {
+            let folded = shared.at(group.lane) + shared.at(group.lane + half);
+            shared.put(group.lane, folded);
+        }
+        group.barrier();
+        half /= 2;
+    }
+    let total = shared.at(0);
+    group.barrier();
+    total
+}
+
+/// Where a body is when forces act on it: those of contacts at the start of the step, those of joints where it is now.
+#[inline(always)]
+fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
+    let mut place = b.starts.at(index).position;
+    if push.joints != 0 {
+        let links = row(&b.joint_links, index);
+        if links.start < links.end {
+            place += b.deltas.at(index).linear;
+        }
+    }
+    place
+}
+
+/// Moves an island so that it has its momentum.
+#[inline(always)]
+fn correct(group: &Group, shared: &mut Shared, part: &Part, push: &Push, b: &mut Bindings<'_>) {
+    // Mass and centre. Places count from the first member, next to which they are small.
+    let origin = b.starts.at(b.members.at(part.first)).position;
+    let origin = if part.together { sums(group, shared, if group.lane == 0 { origin } else { Vec3::ZERO }) } else { origin };
+    let (mut mass, mut centre) = (0.0, Vec3::ZERO);
+    let mut place = part.first;
+    while place < part.end {
+        let index = b.members.at(place);
+        let kilograms = b.bodies.at(index).mass;
+        mass += kilograms;
+        centre += (place_of(index, push, b) - origin) * kilograms;
+        place += part.step;
+    }
+    if part.together {
+        mass = sum(group, shared, mass);
+        centre = sums(group, shared, centre);
+    }
+    let centre = origin + centre * (1.0 / mass);
+
+    // The island as one body: its inertia, what it lacks, and what holds it.
+    let params = b.params.at(0);
+    let rules = Rules::new(&params, false);
+    let scale = 1.0 / (params.dt * params.dt);
+    let mut system = System::none();
+    let mut held = 0.0;
+    let mut place = part.first;
+    // What is long and held stays as it is.
+    while place < part.end && !(part.long && held > 0.0) {
+        let index = b.members.at(place);
+        let (body, delta) = (b.bodies.at(index), b.deltas.at(index));
+        let (target, pose) = (b.targets.at(index), b.poses.at(index));
+        let r = place_of(index, push, b) - centre;
+        let back = target.rotation.then_after(&pose.rotation.inverse()).log();
+        let lack = (target.position - delta.linear) * (body.mass * scale);
+        system.force += lack;
+        system.torque += r.cross(lack) + inertia(&pose.rotation, body.inertia, back) * scale;
+        let (diagonal, off) = inertia_about(&body, &pose.rotation, r);
+        system.ll += Vec3::splat(body.mass * scale);
+        system.aa += diagonal * scale;
+        system.aa_off += off * scale;
+        if push.joints != 0 {
+            held += hold(&mut system, &rules, index, r, b);
+        }
+        place += part.step;
+    }
+    if part.together {
+        system = System {
+            ll: sums(group, shared, system.ll),
+            ll_off: sums(group, shared, system.ll_off),
+            al: [
+                sums(group, shared, system.al[0]),
+                sums(group, shared, system.al[1]),
+                sums(group, shared, system.al[2]),
+            ],
+            aa: sums(group, shared, system.aa),
+            aa_off: sums(group, shared, system.aa_off),
+            force: sums(group, shared, system.force),
+            torque: sums(group, shared, system.torque),
+        };
+        held = sum(group, shared, held);
+    }
+    let motion = Systems::<f32>::gather(&system).ldl();
+    let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
+    let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
+    let square = turn.length_squared();
+    let cut = if square > MOST * MOST { MOST / sqrt(square) } else { 1.0 };
+    let turn = turn * cut;
+
+    if !(part.long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
+        let more = Rotation::exp(turn);
+        let mut place = part.first;
+        while place < part.end {
+            let index = b.members.at(place);
+            let start = b.starts.at(index);
+            let linear = b.deltas.at(index).linear + shift + turn.cross(place_of(index, push, b) - centre);
+            let rotation = more.then_after(&b.poses.at(index).rotation).normalized();
+            let angular = rotation.then_after(&start.rotation.inverse()).log();
+            b.deltas.put(index, Twist { linear, angular });
+            b.poses.put(index, Pose { position: start.position + linear, rotation });
+            place += part.step;
+        }
+    }
+}
+
+/// Adds the joints of a member, at `r` from the centre, to what does not move; returns how many there are.
+#[inline(always)]
+fn hold(system: &mut System, rules: &Rules, index: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
+    let links = row(&b.joint_links, index);
+    let mut count = 0.0;
+    let mut e = links.start;
+    while e < links.end {
+        let entry = b.joint_links.at(e);
+        let joint = b.joints.at(entry >> 1);
+        let is_a = entry & 1 == 0;
+        let other = if is_a { joint.body_b } else { joint.body_a };
+        let mut held = joint.flags & flag::BROKEN == 0;
+        if held && other != NONE {
+            held = !b.bodies.at(other).is_dynamic();
+        }
+        if held {
+            let ends = Ends::moving(&joint, &b.starts, &b.deltas, &b.poses);
+            let side = if is_a { 1.0 } else { -1.0 };
+            let mut force = Vec3::ZERO;
+            let mut n = 0;
+            while n < joint.rows {
+                let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
+                let measure = ends.measure(row.axis);
+                let asked = row.ask(rules, &state, measure.value, joint.length);
+                let turn = if is_a { measure.turn_a } else { measure.turn_b };
+                system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, asked.k, asked.force);
+                force += measure.linear * asked.force;
+                n += 1;
+            }
+            let lever = if is_a { ends.lever_a } else { ends.reach_b };
+            system.stiffen(lever + r, force);
+            count += 1.0;
+        }
+        e += 1;
+    }
+    count
+}
+
+/// Inertia of a body about a point at `r` from it: the diagonal, and xy, xz, yz off it.
+#[inline(always)]
+fn inertia_about(body: &Body, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
+    let i = body.inertia;
+    let (x, y, z) = (rotation.apply(Vec3::X), rotation.apply(Vec3::Y), rotation.apply(Vec3::Z));
+    let mixed = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
+    let diagonal = x * x * i.x + y * y * i.y + z * z * i.z + (Vec3::splat(r.length_squared()) - r * r) * body.mass;
+    (diagonal, mixed(x) * i.x + mixed(y) * i.y + mixed(z) * i.z - mixed(r) * body.mass)
+}
