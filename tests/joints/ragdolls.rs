@@ -18,10 +18,10 @@ fn settled(count: u32, seconds: f32) {
     assert!(metrics.max_penetration < 0.01, "{count}: {} m of overlap", metrics.max_penetration);
     let bodies = simulation.bodies().unwrap();
     assert!(bodies.iter().all(|(_, s)| s.enabled && s.position.y > -0.01), "{count}: something is below the floor");
-    // A limb here and there may still be sliding down.
+    // A limb here and there may still be sliding down, or tremble where others hold it fast.
     let moving = bodies.iter().filter(|(_, s)| s.linear_velocity.length() > 0.1).count();
-    assert!(moving * 100 <= bodies.len(), "{count}: {moving} of {} bodies still move", bodies.len());
-    assert!(metrics.max_speed < 0.5, "{count}: {} m/s", metrics.max_speed);
+    assert!(moving * 300 <= bodies.len(), "{count}: {moving} of {} bodies still move", bodies.len());
+    assert!(metrics.max_speed < 1.0, "{count}: {} m/s", metrics.max_speed);
 }
 
 #[test]
