@@ -53,8 +53,10 @@ pub mod counter {
     pub const EDITS: u32 = 7;
     /// Not 0 when joints broke in this step.
     pub const BROKEN: u32 = 8;
+    /// Bodies to look for islands among: all, or none when there is no island.
+    pub const ISLANDS: u32 = 9;
     /// Counters.
-    pub const COUNT: u32 = 9;
+    pub const COUNT: u32 = 10;
 }
 
 /// Entries of `args`.
@@ -71,7 +73,7 @@ pub mod dispatch {
     pub const ONCE: u32 = 4;
     /// Every joint, 64 a workgroup.
     pub const JOINTS: u32 = 5;
-    /// Every body, 64 a workgroup.
+    /// Every body, 64 a workgroup, when there are islands.
     pub const ISLANDS: u32 = 6;
     /// Dispatches.
     pub const COUNT: u32 = 7;
@@ -117,6 +119,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.counters.put(counter::QUARANTINED, 0);
     b.counters.put(counter::EDITS, 0);
     b.counters.put(counter::BROKEN, 0);
+    b.counters.put(counter::ISLANDS, 0);
     if open {
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS) + 1);
     }
@@ -125,7 +128,6 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
     b.args.put(dispatch::ENTRIES, groups(within(push.manifolds * 2, push.manifolds * 2), 256));
     b.args.put(dispatch::JOINTS, groups(within(push.joints, push.joints), 64));
-    b.args.put(dispatch::ISLANDS, groups(within(push.bodies, push.bodies), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;

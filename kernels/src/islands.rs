@@ -7,6 +7,7 @@
 //! last of which leaves only what is certain. All the bodies that are not free are one set, the ground, lower than all others.
 
 use crate::colour::Neighbours;
+use crate::gate::counter;
 use crate::gpu::{Load, Store, glam::UVec4};
 use crate::joints::{Joint, flag};
 use crate::manifold::{FourPoints, Head, record};
@@ -25,6 +26,7 @@ stage! {
         update 7 parents: u32,
         write 8 keys: u32,
         write 9 members: u32,
+        update 10 counters: u32,
     }
 }
 
@@ -81,6 +83,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let key = if first == GROUND { push.count } else { first - 1 };
         b.keys.put(item, key);
         b.members.put(item, item);
+        // Mostly there is none, and nothing need be sorted.
+        if key < push.count {
+            b.counters.or(counter::ISLANDS, push.count);
+        }
     }
 }
 

@@ -71,6 +71,10 @@ const MOST: f32 = 0.2;
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let first = group.index * TILE;
+    // Those that are in no island come last.
+    if first >= push.count || b.islands.at(first) >= push.count {
+        return;
+    }
     let mut place = first + group.lane;
     while place < first + TILE {
         let end = end_of_short(place, push.count, b);

@@ -3,12 +3,12 @@
 use super::recording::{PlanError, Recording};
 use super::sort::{Pairs, Room, Sort};
 use super::step::{StepBuffers, bits};
-use drystone_kernels::gate::{counter, dispatch};
+use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::islands::{self, phase};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::math::{Pose, Twist};
-use drystone_kernels::momentum;
+use drystone_kernels::{capacity, momentum};
 
 /// The passes over islands.
 pub(super) struct MomentumPasses {
@@ -42,13 +42,22 @@ impl MomentumPasses {
                 parents: self.room.other.payloads,
                 keys: self.unsorted.keys,
                 members: self.unsorted.payloads,
+                counters: s.counters,
             };
             let push = islands::Push { count, joints, phase, pushing };
             r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(push))?;
         }
+        let push = capacity::Push {
+            slot: counter::ISLANDS,
+            capacity: count,
+            tile: momentum::TILE,
+            bit: bit::MANIFOLDS, // There is always room.
+            index: dispatch::ISLANDS,
+        };
+        r.dispatch(1, capacity::Bind { counters: s.counters, overflow: s.overflow, args: self.args }.with(push))?;
         let sort = Sort {
             input: self.unsorted,
-            extent: Extent::host(count),
+            extent: Extent::counter(counter::ISLANDS, count),
             key_bits: bits(count),
             counters: s.counters,
             spare: counter::SPARE,
