@@ -19,9 +19,9 @@
 //! load gain energy. Without joints it is for momentum alone, and comes behind the last dual pass, which knows what pushes.
 //!
 //! The bodies of an island lie side by side in `members`. Islands up to 64 bodies are a lane's work, a longer one is that of the
-//! workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
+//! subgroup of the workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
 
-use crate::gpu::{Group, Load, Store, glam::Vec3, sqrt};
+use crate::gpu::{Group, Load, OfBodies, Store, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::joints::{Ends, Joint, Row, RowState, Rules, flag};
 use crate::rigid::{Body, NONE, Params, row};
@@ -30,7 +30,7 @@ use crate::system::{System, Systems};
 use crate::{layout, stage};
 
 stage! {
-    "momentum" group 64, shared f32 64 {
+    "momentum" group 64 {
         read 0 bodies: Body,
         read 1 starts: Pose,
         read 2 targets: Pose,
@@ -61,7 +61,7 @@ layout! {
 /// Places in the list of members that a workgroup looks at.
 pub const TILE: u32 = 64;
 
-/// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a workgroup busy for too long.
+/// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a subgroup busy for too long.
 const MANY: u32 = 1024;
 
 /// Largest turn, radians: the motion is rigid to first order only.
@@ -69,36 +69,52 @@ const MOST: f32 = 0.2;
 
 /// Corrects the islands that begin in a workgroup's tile.
 #[inline(always)]
-pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
+pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let first = group.index * TILE;
     // Those that are in no island come last.
     if first >= push.count || b.islands.at(first) >= push.count {
         return;
     }
+    // Nor does any begin in the middle of a long one.
+    if first > 0 && b.islands.at(first - 1) == b.islands.at(least(first + TILE, push.count) - 1) {
+        return;
+    }
+    // Short ones, each by one lane, and in the last round a long one by all lanes of a subgroup.
     let mut place = first + group.lane;
-    while place < first + TILE {
-        let end = end_of_short(place, push.count, b);
-        if end > place {
-            correct(group, shared, &Part { first: place, end, step: 1, together: false, long: false }, push, b);
+    while place < first + TILE + group.lanes {
+        let part = if place < first + TILE { short(place, push.count, b) } else { long(first, group, push, b) };
+        if part.first < part.end {
+            correct(group, &part, push, b);
         }
         place += group.lanes;
     }
-    // The last that begins in the tile is the only one that may be longer than it. All lanes find the same.
+}
+
+/// The island that begins at a place, for one lane; nothing if none does, or a long one.
+#[inline(always)]
+fn short(place: u32, count: u32, b: &Bindings<'_>) -> Part {
+    Part { first: place, end: end_of_short(place, count, b), step: 1, together: false, long: false }
+}
+
+/// This lane's share of the long island that begins in the tile from `first` on, if one does: it is the last that begins there. All lanes
+/// of the first subgroup find the same.
+#[inline(always)]
+fn long(first: u32, group: &Group, push: &Push, b: &Bindings<'_>) -> Part {
+    let mut part = Part { first, end: 0, step: group.width(), together: true, long: false };
     let mut start = least(first + TILE, push.count);
     while start > first && !begins(start - 1, push.count, b) {
         start -= 1;
     }
-    if start > first && end_of_short(start - 1, push.count, b) == 0 {
+    if group.subgroup == 0 && start > first && end_of_short(start - 1, push.count, b) == 0 {
         let end = end_of(start - 1, push.count, b);
-        let long = end - (start - 1) > MANY;
-        if long && push.last == 0 {
-            return;
-        }
-        correct(group, shared, &Part { first: start - 1 + group.lane, end, step: group.lanes, together: true, long }, push, b);
+        part.long = end - (start - 1) > MANY;
+        part.first = start - 1 + group.slot;
+        part.end = if part.long && push.last == 0 { 0 } else { end };
     }
+    part
 }
 
-/// What a lane works on: every `step`-th member from `first` to `end`, with or without the others of its workgroup.
+/// What a lane works on: every `step`-th member from `first` to `end`, with or without the others of its subgroup.
 struct Part {
     first: u32,
     end: u32,
@@ -157,28 +173,22 @@ fn end_of(place: u32, count: u32, b: &Bindings<'_>) -> u32 {
     low
 }
 
+/// The sum over the lanes that work together, in pairs, then pairs of pairs.
 #[inline(always)]
-fn sums(group: &Group, shared: &mut Shared, v: Vec3) -> Vec3 {
-    Vec3::new(sum(group, shared, v.x), sum(group, shared, v.y), sum(group, shared, v.z))
+fn sum(group: &Group, part: &Part, value: f32) -> f32 {
+    let width = if part.together { part.step } else { 1 };
+    let mut total = value;
+    let mut reach = 1;
+    while reach < width {
+        total += total.of_slot(group, group.slot ^ reach);
+        reach *= 2;
+    }
+    total
 }
 
-/// The sum over a workgroup, by a fixed tree.
 #[inline(always)]
-fn sum(group: &Group, shared: &mut Shared, value: f32) -> f32 {
-    shared.put(group.lane, value);
-    group.barrier();
-    let mut half = group.lanes / 2;
-    while half > 0 {
-        if group.lane < half {
-            let folded = shared.at(group.lane) + shared.at(group.lane + half);
-            shared.put(group.lane, folded);
-        }
-        group.barrier();
-        half /= 2;
-    }
-    let total = shared.at(0);
-    group.barrier();
-    total
+fn sums(group: &Group, part: &Part, v: Vec3) -> Vec3 {
+    Vec3::new(sum(group, part, v.x), sum(group, part, v.y), sum(group, part, v.z))
 }
 
 /// Where a body is when forces act on it: those of contacts at the start of the step, those of joints where it is now.
@@ -196,10 +206,10 @@ fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
 
 /// Moves an island so that it has its momentum.
 #[inline(always)]
-fn correct(group: &Group, shared: &mut Shared, part: &Part, push: &Push, b: &mut Bindings<'_>) {
+fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
     // Mass and centre. Places count from the first member, next to which they are small.
-    let origin = b.starts.at(b.members.at(part.first)).position;
-    let origin = if part.together { sums(group, shared, if group.lane == 0 { origin } else { Vec3::ZERO }) } else { origin };
+    let first = if part.together { part.first - group.slot } else { part.first };
+    let origin = b.starts.at(b.members.at(first)).position;
     let (mut mass, mut centre) = (0.0, Vec3::ZERO);
     let mut place = part.first;
     while place < part.end {
@@ -209,10 +219,7 @@ fn correct(group: &Group, shared: &mut Shared, part: &Part, push: &Push, b: &mut
         centre += (place_of(index, push, b) - origin) * kilograms;
         place += part.step;
     }
-    if part.together {
-        mass = sum(group, shared, mass);
-        centre = sums(group, shared, centre);
-    }
+    let (mass, centre) = (sum(group, part, mass), sums(group, part, centre));
     let centre = origin + centre * (1.0 / mass);
 
     // The island as one body: its inertia, what it lacks, and what holds it.
@@ -241,23 +248,9 @@ fn correct(group: &Group, shared: &mut Shared, part: &Part, push: &Push, b: &mut
         }
         place += part.step;
     }
-    if part.together {
-        system = System {
-            ll: sums(group, shared, system.ll),
-            ll_off: sums(group, shared, system.ll_off),
-            al: [
-                sums(group, shared, system.al[0]),
-                sums(group, shared, system.al[1]),
-                sums(group, shared, system.al[2]),
-            ],
-            aa: sums(group, shared, system.aa),
-            aa_off: sums(group, shared, system.aa_off),
-            force: sums(group, shared, system.force),
-            torque: sums(group, shared, system.torque),
-        };
-        held = sum(group, shared, held);
-    }
-    let motion = Systems::<f32>::gather(&system).ldl();
+    let held = sum(group, part, held);
+    let width = if part.together { part.step } else { 1 };
+    let motion = Systems::<f32>::gather(&system).over_lanes(group, width).ldl();
     let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
     let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
     let square = turn.length_squared();
