@@ -10,6 +10,7 @@ pub mod joints;
 mod momentum;
 mod recording;
 pub mod reduce;
+mod rows;
 pub mod scan;
 pub mod sort;
 pub mod step;

@@ -1,8 +1,9 @@
 //! Momentum: which bodies hang together, and their motion as one.
 
 use super::recording::{PlanError, Recording};
+use super::rows::bits;
 use super::sort::{Pairs, Room, Sort};
-use super::step::{StepBuffers, bits};
+use super::step::StepBuffers;
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::islands::{self, phase};

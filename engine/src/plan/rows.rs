@@ -1,0 +1,115 @@
+//! Who touches whom, seen from the bodies: rows of manifolds, and colours over them.
+
+use super::recording::{PlanError, Recording};
+use super::sort::{Pairs, Room, Sort};
+use super::step::{Capacities, StepBuffers, StepOptions, Work};
+use drystone_kernels::gate::{counter, dispatch};
+use drystone_kernels::gpu::Buffer;
+use drystone_kernels::layout::Extent;
+use drystone_kernels::{colour, colour_ranges, colour_settle, entries, primal, rows, rows_clear};
+
+/// Bits that a key up to `largest` needs.
+pub(super) fn bits(largest: u32) -> u32 {
+    u32::BITS - largest.leading_zeros()
+}
+
+/// Rows of manifolds for every body, in the order of the manifolds. Returns the bodies at the other ends.
+pub(super) fn record_rows(
+    r: &mut Recording,
+    s: &StepBuffers,
+    work: &Work,
+    capacities: Capacities,
+) -> Result<Buffer<u32>, PlanError> {
+    let Capacities { bodies, manifolds, .. } = capacities;
+    let (limit, nobody) = (manifolds * 2, bodies);
+    let unsorted = Pairs::new(r, "rows.unsorted", u64::from(limit))?;
+    let bind = entries::Bind {
+        bodies: s.bodies,
+        manifolds: s.manifolds,
+        counters: s.counters,
+        keys: unsorted.keys,
+        payloads: unsorted.payloads,
+    };
+    r.dispatch_indirect(work.args, dispatch::ENTRIES, bind.with(entries::Push { limit, nobody }))?;
+    let sort = Sort {
+        input: unsorted,
+        extent: Extent::host(limit),
+        key_bits: bits(nobody),
+        counters: s.counters,
+        spare: counter::SPARE,
+    };
+    let sorted = sort.record(r, "rows.sort")?;
+    let clear = rows_clear::Bind { rows: s.rows };
+    r.dispatch_indirect(work.args, dispatch::BODIES, clear.with(rows_clear::Push { count: bodies }))?;
+    let bind = rows::Bind {
+        keys: sorted.keys,
+        manifolds: s.manifolds,
+        payloads: sorted.payloads,
+        rows: s.rows,
+        entries: s.entries,
+    };
+    r.dispatch_indirect(work.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))?;
+    Ok(sorted.payloads)
+}
+
+/// Bodies by colour, and the buffers that sorted them and are free again, but for the payloads of the sort's room: those are the order.
+pub(super) struct Coloured {
+    pub order: Buffer<u32>,
+    pub unsorted: Pairs,
+    pub room: Room,
+}
+
+/// Colours (line 2), and the bodies sorted by them.
+pub(super) fn record_colours(
+    r: &mut Recording,
+    s: &StepBuffers,
+    work: &Work,
+    neighbours: Buffer<u32>,
+    capacities: Capacities,
+    options: StepOptions,
+) -> Result<Coloured, PlanError> {
+    let Capacities { bodies: count, joints, .. } = capacities;
+    let colours = options.colours;
+    let (mut from, mut to) = (s.colours, work.coloured);
+    // An odd number of rounds ends in the array that `colour_settle` reads.
+    let rounds = options.colour_rounds | 1;
+    let changes = r.buffer("colours.changes", u64::from(rounds))?;
+    for round in 0..rounds {
+        let bind = colour::Bind {
+            bodies: s.bodies,
+            rows: s.rows,
+            neighbours,
+            colours: from,
+            coloured: to,
+            joints: s.joints.joints,
+            joint_links: s.joints.links,
+            changes,
+        };
+        r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours, joints, round }))?;
+        (from, to) = (to, from);
+    }
+    let keyed = Pairs::new(r, "colours.unsorted", u64::from(count))?;
+    let bind = colour_settle::Bind {
+        bodies: s.bodies,
+        rows: s.rows,
+        neighbours,
+        coloured: from,
+        colours: to,
+        keys: keyed.keys,
+        order: keyed.payloads,
+        joints: s.joints.joints,
+        joint_links: s.joints.links,
+        changes,
+    };
+    let push = colour_settle::Push { count, colours, joints, rounds };
+    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(push))?;
+    let sort =
+        Sort { input: keyed, extent: Extent::host(count), key_bits: 8, counters: s.counters, spare: counter::SPARE };
+    let room = Room::new(r, "colours.sort", count)?;
+    let sorted = sort.record_in(r, room)?;
+    let bind =
+        colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
+    let (lanes, large) = (1 << options.lanes.clamp(1, primal::LANES).ilog2(), options.large_colour);
+    r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours, lanes, large }))?;
+    Ok(Coloured { order: sorted.payloads, unsorted: keyed, room })
+}
