@@ -62,7 +62,7 @@ layout! {
 pub const TILE: u32 = 64;
 
 /// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a subgroup busy for too long.
-const MANY: u32 = 1024;
+const MANY: u32 = 4096;
 
 /// Largest turn, radians: the motion is rigid to first order only.
 const MOST: f32 = 0.2;
