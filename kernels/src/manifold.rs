@@ -95,7 +95,7 @@ impl Head {
     }
 }
 
-/// The exponent of a float that [`pack`] makes 0: coefficients from 1/32,768 to 131,056 are kept to 1/8,192 of their value.
+/// The exponent of a float that [`pack`] makes 0: coefficients above 1/32,768 and up to 131,040 are kept to 1/4,096 of their value.
 const EXPONENT: u32 = (127 - 15) << 23;
 
 /// A coefficient of friction in 16 bits: five of exponent and eleven behind the point. Smaller ones are none, larger ones the largest.

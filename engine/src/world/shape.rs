@@ -46,6 +46,8 @@ pub struct Collider {
     /// Kilograms a cubic metre.
     pub density: f32,
     /// Friction coefficient while it sticks. Two colliders have the geometric mean of theirs.
+    /// The solver keeps that mean to 1/4,096 of its value: below 1/32,768 there is no
+    /// friction, above 131,040 it is that.
     pub friction_static: f32,
     /// Friction coefficient while it slides.
     pub friction_dynamic: f32,
