@@ -4,7 +4,7 @@ use crate::gpu::{Load, Store, glam::UVec4, sqrt};
 use crate::manifold::{FourPoints, record};
 use crate::math::Twist;
 use crate::picture::{View, show};
-use crate::rigid::{Body, POINTS, row};
+use crate::rigid::{Body, Entry, POINTS, row};
 use crate::{layout, stage};
 
 stage! {
@@ -15,7 +15,7 @@ stage! {
         read 3 colours: u32,
         read 4 points: UVec4,
         read 5 rows: u32,
-        read 6 entries: u32,
+        read 6 entries: Entry,
         write 7 values: u32,
     }
 }
@@ -45,7 +45,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let mut i = row.start;
             while i < row.end {
                 // Points that are not there have no force.
-                let points = FourPoints::load(&b.points, record(b.entries.at(i) >> 1));
+                let points = FourPoints::load(&b.points, record(b.entries.at(i).manifold()));
                 let mut k = 0;
                 while k < POINTS {
                     value -= points.at(k).lambda.z;

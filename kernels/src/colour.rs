@@ -7,14 +7,14 @@
 
 use crate::gpu::{Load, Store};
 use crate::joints::Joint;
-use crate::rigid::{Body, NONE, Row, row};
+use crate::rigid::{Body, Entry, NONE, Row, row};
 use crate::{layout, stage};
 
 stage! {
     "colour" each 256 {
         read 0 bodies: Body,
         read 1 rows: u32,
-        read 2 neighbours: u32,
+        read 2 entries: Entry,
         read 3 colours: u32,
         write 4 coloured: u32,
         read 5 joints: Joint,
@@ -81,13 +81,13 @@ impl Neighbours {
     pub fn at(
         &self,
         n: u32,
-        neighbours: &impl Load<u32>,
+        entries: &impl Load<Entry>,
         joints: &impl Load<Joint>,
         links: &impl Load<u32>,
     ) -> u32 {
         let touching = self.contacts.end - self.contacts.start;
         if n < touching {
-            neighbours.at(self.contacts.start + n)
+            entries.at(self.contacts.start + n).other
         } else {
             let joint = joints.at(links.at(self.joints.start + n - touching) >> 1);
             let other = if joint.body_a == self.body { joint.body_b } else { joint.body_a };
@@ -110,7 +110,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
         let mut n = 0;
         while n < near.count() {
-            let other = near.at(n, &b.neighbours, &b.joints, &b.joint_links);
+            let other = near.at(n, &b.entries, &b.joints, &b.joint_links);
             let colour = b.colours.at(other);
             if b.bodies.at(other).is_dynamic() && colour < push.colours {
                 used |= 1 << colour;

@@ -4,14 +4,14 @@
 use crate::colour::{Neighbours, precedes};
 use crate::gpu::{Load, Store};
 use crate::joints::Joint;
-use crate::rigid::Body;
+use crate::rigid::{Body, Entry};
 use crate::{layout, stage};
 
 stage! {
     "colour_settle" each 256 {
         read 0 bodies: Body,
         read 1 rows: u32,
-        read 2 neighbours: u32,
+        read 2 entries: Entry,
         read 3 coloured: u32,
         write 4 colours: u32,
         write 5 keys: u32,
@@ -56,7 +56,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
         let mut n = 0;
         while n < near.count() {
-            let other = near.at(n, &b.neighbours, &b.joints, &b.joint_links);
+            let other = near.at(n, &b.entries, &b.joints, &b.joint_links);
             if b.coloured.at(other) == mine && precedes(other, item) && b.bodies.at(other).is_dynamic() {
                 key = push.colours;
             }

@@ -12,7 +12,7 @@ use crate::layout::Pair;
 use crate::manifold::{Ends, FourPoints, Head, Manifold, Point, feature_words, features, record};
 use crate::math::{Pose, Twist, tangents};
 use crate::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin, reach, row,
+    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin, reach, row,
     shape, world_pose,
 };
 use crate::{layout, stage};
@@ -28,7 +28,7 @@ stage! {
         read 6 axes: u32,
         read 7 places: u32,
         read 8 rows: u32,
-        read 9 entries: u32,
+        read 9 entries: Entry,
         read 10 cached_pairs: CachedPair,
         read 11 cached_points: CachedPoint,
         update 12 manifolds: Manifold,
@@ -58,7 +58,7 @@ fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u3
     let mut found = NONE;
     let mut e = row.start;
     while e < row.end && found == NONE {
-        let manifold = b.entries.at(e) >> 1;
+        let manifold = b.entries.at(e).manifold();
         let pair = b.cached_pairs.at(manifold);
         if pair.collider_a == a && pair.collider_b == c {
             found = manifold;

@@ -11,22 +11,21 @@ use crate::gate::counter;
 use crate::gpu::{Load, Store, glam::UVec4};
 use crate::joints::{Joint, flag};
 use crate::manifold::{FourPoints, Head, record};
-use crate::rigid::{Body, NONE, POINTS, row};
+use crate::rigid::{Body, Entry, NONE, POINTS, row};
 use crate::{layout, stage};
 
 stage! {
     "islands" each 256 {
         read 0 bodies: Body,
         read 1 rows: u32,
-        read 2 entries: u32,
-        read 3 neighbours: u32,
-        read 4 points: UVec4,
-        read 5 joints: Joint,
-        read 6 joint_links: u32,
-        update 7 parents: u32,
-        write 8 keys: u32,
-        write 9 members: u32,
-        update 10 counters: u32,
+        read 2 entries: Entry,
+        read 3 points: UVec4,
+        read 4 joints: Joint,
+        read 5 joint_links: u32,
+        update 6 parents: u32,
+        write 7 keys: u32,
+        write 8 members: u32,
+        update 9 counters: u32,
     }
 }
 
@@ -96,12 +95,12 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let row = row(&b.rows, item);
     let mut e = row.start;
     while e < row.end {
-        let other = b.neighbours.at(e);
-        // Once for each two; what does not move has no row of its own.
         let entry = b.entries.at(e);
-        let ours = (entry & 1 == 0) | !b.bodies.at(other).is_dynamic();
+        let other = entry.other;
+        // Once for each two; what does not move has no row of its own.
+        let ours = entry.is_a() | !b.bodies.at(other).is_dynamic();
         // Points lie far away, and most bodies of a heap are of one set already.
-        if ours && first(b, item + 1) != first(b, other + 1) && (push.pushing == 0 || touches(entry >> 1, b)) {
+        if ours && first(b, item + 1) != first(b, other + 1) && (push.pushing == 0 || touches(entry.manifold(), b)) {
             join(b, item + 1, other + 1);
         }
         e += 1;

@@ -12,6 +12,7 @@
 #![allow(clippy::manual_range_contains)]
 
 pub mod collide;
+pub mod frame;
 pub mod gpu;
 pub mod joints;
 pub mod layout;
@@ -64,13 +65,14 @@ stages! {
     contacts_hull
     contacts
     joints_start
-    predict
     entries
     rows_clear
     rows
     colour
     colour_settle
     colour_ranges
+    ranks
+    predict
     primal
     primal_joints
     dual

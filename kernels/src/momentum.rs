@@ -21,7 +21,9 @@
 //! The bodies of an island lie side by side in `members`. Islands up to 64 bodies are a lane's work, a longer one is that of the
 //! subgroup of the workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
 
-use crate::gpu::{Group, Load, OfBodies, Store, glam::Vec3, sqrt};
+use crate::frame::Frame;
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Group, Load, OfBodies, Store, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::joints::{Ends, Joint, Row, RowState, Rules, flag};
 use crate::rigid::{Body, NONE, Params, row};
@@ -33,7 +35,7 @@ stage! {
     "momentum" group 64 {
         read 0 bodies: Body,
         read 1 starts: Pose,
-        read 2 targets: Pose,
+        read 2 frames: UVec4,
         read 3 islands: u32,
         read 4 members: u32,
         update 5 poses: Pose,
@@ -43,6 +45,8 @@ stage! {
         read 9 joints: Joint,
         read 10 joint_rows: Row,
         read 11 row_states: RowState,
+        read 12 ranks: u32,
+        update 13 rotations: Rotation,
     }
 }
 
@@ -232,14 +236,14 @@ fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
     // What is long and held stays as it is.
     while place < part.end && !(part.long && held > 0.0) {
         let index = b.members.at(place);
-        let (body, delta) = (b.bodies.at(index), b.deltas.at(index));
-        let (target, pose) = (b.targets.at(index), b.poses.at(index));
+        let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.ranks.at(index));
+        let (target, rotation) = (Frame::target(&b.frames, rank), b.rotations.at(rank));
         let r = place_of(index, push, b) - centre;
-        let back = target.rotation.then_after(&pose.rotation.inverse()).log();
+        let back = target.rotation.then_after(&rotation.inverse()).log();
         let lack = (target.position - delta.linear) * (body.mass * scale);
         system.force += lack;
-        system.torque += r.cross(lack) + inertia(&pose.rotation, body.inertia, back) * scale;
-        let (diagonal, off) = inertia_about(&body, &pose.rotation, r);
+        system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
+        let (diagonal, off) = inertia_about(&body, &rotation, r);
         system.ll += Vec3::splat(body.mass * scale);
         system.aa += diagonal * scale;
         system.aa_off += off * scale;
@@ -264,9 +268,11 @@ fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
             let index = b.members.at(place);
             let start = b.starts.at(index);
             let linear = b.deltas.at(index).linear + shift + turn.cross(place_of(index, push, b) - centre);
-            let rotation = more.then_after(&b.poses.at(index).rotation).normalized();
+            let rank = b.ranks.at(index);
+            let rotation = more.then_after(&b.rotations.at(rank)).normalized();
             let angular = rotation.then_after(&start.rotation.inverse()).log();
             b.deltas.put(index, Twist { linear, angular });
+            b.rotations.put(rank, rotation);
             b.poses.put(index, Pose { position: start.position + linear, rotation });
             place += part.step;
         }

@@ -9,7 +9,9 @@
 //! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
 //! rounding, and its energy without drift.
 
-use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3, sqrt};
+use crate::frame::Frame;
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store, fmax, fmin, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::rigid::{Body, Params, kind, row};
 use crate::{layout, stage};
@@ -22,10 +24,13 @@ stage! {
         read 3 previous: Vec3,
         update 4 poses: Pose,
         write 5 starts: Pose,
-        write 6 targets: Pose,
+        write 6 frames: UVec4,
         write 7 deltas: Twist,
         read 8 forces: Twist,
         read 9 joint_links: u32,
+        read 10 rows: u32,
+        read 11 ranks: u32,
+        write 12 rotations: Rotation,
     }
 }
 
@@ -114,7 +119,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let rotation = Rotation::exp(angular).then_after(&start.rotation).normalized();
     let guess = linear + start_pulls;
-    b.targets.put(item, Pose { position: linear + pulls, rotation });
+    let target = Pose { position: linear + pulls, rotation };
+    let frame = Frame { target, start, inertia: body.inertia, mass: body.mass };
+    let rank = b.ranks.at(item);
+    frame.store(&mut b.frames, rank, row(&b.rows, item));
+    b.rotations.put(rank, rotation);
     b.poses.put(item, Pose { position: start.position + guess, rotation });
     b.deltas.put(item, Twist { linear: guess, angular });
 }

@@ -9,11 +9,12 @@
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
+use crate::frame::Frame;
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector};
 use crate::manifold::{Head, record, word};
 use crate::math::{Pose, Rotation, Twist};
-use crate::rigid::{Body, ColourRange, NONE, Params, Row, option, row};
+use crate::rigid::{ColourRange, Entry, NONE, Params, Row, option};
 use crate::solve::{Moved, Points, Rules, Shared, is_finite, respond};
 use crate::system::{Pulls, Sum, System, Systems, Twists};
 use crate::turns::Turns;
@@ -22,17 +23,14 @@ use crate::{layout, stage};
 stage! {
     "primal" group 64, wide {
         read 0 params: Params,
-        read 1 bodies: Body,
-        read 2 starts: Pose,
-        read 3 targets: Pose,
-        read 4 points: UVec4,
-        read 5 rows: u32,
-        read 6 entries: u32,
-        read 7 neighbours: u32,
-        read 8 ranges: ColourRange,
-        read 9 order: u32,
-        update 10 poses: Pose,
-        update 11 deltas: Twist,
+        read 1 frames: UVec4,
+        read 2 points: UVec4,
+        read 3 entries: Entry,
+        read 4 ranges: ColourRange,
+        read 5 order: u32,
+        update 6 rotations: Rotation,
+        update 7 deltas: Twist,
+        write 8 poses: Pose,
     }
 }
 
@@ -83,34 +81,32 @@ pub trait Bound {
     fn range(&self, colour: u32) -> ColourRange;
     /// The body at a place in the order of colours.
     fn ordered(&self, place: u32) -> u32;
-    /// A body.
-    fn body(&self, index: u32) -> Body;
-    /// Its pose at the start of the step.
-    fn start(&self, index: u32) -> Pose;
-    /// Where it would go on its own.
-    fn target(&self, index: u32) -> Pose;
-    /// Its pose.
-    fn pose(&self, index: u32) -> Pose;
-    /// The way it went.
-    fn delta(&self, index: u32) -> Twist;
+    /// What the body at a place brings along.
+    fn frame(&self, place: u32) -> Frame;
     /// Its row.
-    fn row(&self, index: u32) -> Row;
+    fn row(&self, place: u32) -> Row;
+    /// The rotation it has now.
+    fn rotation(&self, place: u32) -> Rotation;
+    /// The way a body went.
+    fn delta(&self, index: u32) -> Twist;
     /// An entry of a row.
-    fn entry(&self, e: u32) -> u32;
-    /// The body at the other end of an entry.
-    fn neighbour(&self, e: u32) -> u32;
+    fn entry(&self, e: u32) -> Entry;
     /// The head of the manifold whose record begins at `first`.
     fn head(&self, first: u32) -> Head;
     /// Points of the records that begin at `first`.
     fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F>;
-    /// Asks for the row of a body ahead of its use.
-    fn prefetch_row(&self, index: u32);
-    /// Asks for the entries of a row, and for a body's own state.
-    fn prefetch_entries(&self, index: u32, row: Row);
+    /// Asks for the entries of the body at a place, and for how it moved.
+    fn prefetch_entries(&self, place: u32);
     /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
     fn prefetch_contact(&self, e: u32);
+    /// The same long before.
+    fn prefetch_contact_early(&self, e: u32);
+    /// Turns the body at a place.
+    fn turn(&mut self, place: u32, rotation: Rotation);
     /// Moves a body.
-    fn put(&mut self, index: u32, pose: Pose, delta: Twist);
+    fn put(&mut self, index: u32, delta: Twist);
+    /// Says where a body is.
+    fn show(&mut self, index: u32, pose: Pose);
     /// Whether there are joints.
     const JOINTS: bool;
     /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on.
@@ -135,36 +131,24 @@ macro_rules! bound {
                 self.order.at(place)
             }
             #[inline(always)]
-            fn body(&self, index: u32) -> Body {
-                self.bodies.at(index)
+            fn frame(&self, place: u32) -> Frame {
+                Frame::load(&self.frames, place)
             }
             #[inline(always)]
-            fn start(&self, index: u32) -> Pose {
-                self.starts.at(index)
+            fn row(&self, place: u32) -> Row {
+                Frame::row(&self.frames, place)
             }
             #[inline(always)]
-            fn target(&self, index: u32) -> Pose {
-                self.targets.at(index)
-            }
-            #[inline(always)]
-            fn pose(&self, index: u32) -> Pose {
-                self.poses.at(index)
+            fn rotation(&self, place: u32) -> Rotation {
+                self.rotations.at(place)
             }
             #[inline(always)]
             fn delta(&self, index: u32) -> Twist {
                 self.deltas.at(index)
             }
             #[inline(always)]
-            fn row(&self, index: u32) -> Row {
-                row(&self.rows, index)
-            }
-            #[inline(always)]
-            fn entry(&self, e: u32) -> u32 {
+            fn entry(&self, e: u32) -> Entry {
                 self.entries.at(e)
-            }
-            #[inline(always)]
-            fn neighbour(&self, e: u32) -> u32 {
-                self.neighbours.at(e)
             }
             #[inline(always)]
             fn head(&self, first: u32) -> Head {
@@ -175,28 +159,32 @@ macro_rules! bound {
                 Points::load(&self.points, first)
             }
             #[inline(always)]
-            fn prefetch_row(&self, index: u32) {
-                self.rows.prefetch(index * 2, 2);
-            }
-            #[inline(always)]
-            fn prefetch_entries(&self, index: u32, row: Row) {
+            fn prefetch_entries(&self, place: u32) {
+                let (index, row) = (self.order.at(place), Frame::row(&self.frames, place));
                 self.entries.prefetch(row.start, row.end - row.start);
-                self.neighbours.prefetch(row.start, row.end - row.start);
-                self.bodies.prefetch(index, 1);
-                self.starts.prefetch(index, 1);
-                self.targets.prefetch(index, 1);
-                self.poses.prefetch(index, 1);
                 self.deltas.prefetch(index, 1);
             }
             #[inline(always)]
             fn prefetch_contact(&self, e: u32) {
-                self.points.prefetch(record(self.entries.at(e) >> 1), word::COUNT);
-                self.deltas.prefetch(self.neighbours.at(e), 1);
+                let entry = self.entries.at(e);
+                self.points.prefetch(record(entry.manifold()), word::COUNT);
+                self.deltas.prefetch(entry.other, 1);
             }
             #[inline(always)]
-            fn put(&mut self, index: u32, pose: Pose, delta: Twist) {
-                self.poses.put(index, pose);
+            fn prefetch_contact_early(&self, e: u32) {
+                self.points.prefetch_early(record(self.entries.at(e).manifold()), word::COUNT);
+            }
+            #[inline(always)]
+            fn turn(&mut self, place: u32, rotation: Rotation) {
+                self.rotations.put(place, rotation);
+            }
+            #[inline(always)]
+            fn put(&mut self, index: u32, delta: Twist) {
                 self.deltas.put(index, delta);
+            }
+            #[inline(always)]
+            fn show(&mut self, index: u32, pose: Pose) {
+                self.poses.put(index, pose);
             }
             $(#[inline(always)] $given)*
         }
@@ -256,7 +244,7 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         }
         let systems = systems.over_lanes(group, team.width);
         if count > 0 && team.lane == 0 {
-            apply::<F::Body, B>(&batch.indices, count, &systems, b);
+            apply::<F::Body, B>(first + at, &batch.indices, count, &systems, stabilise, b);
         }
         base += step * if serial { 1 } else { F::Body::LANES };
     }
@@ -280,7 +268,8 @@ impl<B: OfBodies> Batch<B> {
     fn add<F: OfPoints<Body = B>, T: Bound>(&mut self, i: u32, place: u32, next: Row, team: Team, stabilise: bool, b: &T) {
         let index = b.ordered(place);
         B::put_lane(&mut self.indices, i, index);
-        B::put_lane(&mut self.pulls, i, gather::<F>(index, next, team, stabilise, b));
+        let row = b.row(place);
+        B::put_lane(&mut self.pulls, i, gather::<F>(index, row, next, team, stabilise, b));
         if T::JOINTS {
             B::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
         }
@@ -292,19 +281,28 @@ fn least(a: u32, b: u32) -> u32 {
     if a < b { a } else { b }
 }
 
+/// Bodies ahead for which the CPU asks for contacts, as far as an outer cache, and before that for the entries that name them. Four
+/// bodies have some 24 contacts: one core does not have so many lines of memory on the way to its inner cache.
+const CONTACTS_AHEAD: u32 = 4;
+const ENTRIES_AHEAD: u32 = CONTACTS_AHEAD + 3;
+
 /// Asks for what the bodies behind `place` need, up to `end`: each needs what was asked for before to know where the next lies.
 /// What is left to ask for are the contacts of the next one, whose row this is: that is done between those of the one before,
 /// since memory takes a few questions at a time. On a GPU there are other lanes to work meanwhile.
 #[inline(always)]
 fn prefetch(place: u32, end: u32, b: &impl Bound) -> Row {
-    if place + 3 < end {
-        b.prefetch_row(b.ordered(place + 3));
+    if place + ENTRIES_AHEAD < end {
+        b.prefetch_entries(place + ENTRIES_AHEAD);
     }
-    if place + 2 < end {
-        let index = b.ordered(place + 2);
-        b.prefetch_entries(index, b.row(index));
+    if place + CONTACTS_AHEAD < end {
+        let row = b.row(place + CONTACTS_AHEAD);
+        let mut e = row.start;
+        while e < row.end {
+            b.prefetch_contact_early(e);
+            e += 1;
+        }
     }
-    if place + 1 < end { b.row(b.ordered(place + 1)) } else { Row { start: 0, end: 0 } }
+    if place + 1 < end { b.row(place + 1) } else { Row { start: 0, end: 0 } }
 }
 
 /// Asks for the contacts of entries from `e` to `end`, and returns where it stopped.
@@ -320,12 +318,11 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
 
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
-fn gather<F: OfPoints>(index: u32, next: Row, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F::Body> {
+fn gather<F: OfPoints>(index: u32, row: Row, next: Row, team: Team, stabilise: bool, b: &impl Bound) -> Pulls<F::Body> {
     let rules = Rules::new(&b.params(), stabilise);
     let mine = b.delta(index);
     let mut pulls = Pulls::none();
     let moved = Moved::splat(&mine);
-    let row = b.row(index);
     let mut ahead = next.start;
     let mut e = row.start + team.lane;
     while e < row.end {
@@ -336,10 +333,10 @@ fn gather<F: OfPoints>(index: u32, next: Row, team: Team, stabilise: bool, b: &i
         let there = row.end - e;
         let places = F::each(|part| if part < there { e + part } else { e });
         let entries = F::map(&places, |e| b.entry(*e));
-        let first = F::map(&entries, |entry| record(entry >> 1));
+        let first = F::map(&entries, |entry| record(entry.manifold()));
         let heads = F::map(&first, |f| b.head(*f));
-        let is_a = !F::odd(&entries);
-        let theirs = F::map(&places, |e| b.delta(b.neighbour(*e)));
+        let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
+        let theirs = F::map(&entries, |entry| b.delta(entry.other));
         let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
         let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
         let offset = Vector::select(is_a, Vector::zero(), shared.offset);
@@ -354,50 +351,53 @@ fn gather<F: OfPoints>(index: u32, next: Row, team: Team, stabilise: bool, b: &i
     pulls
 }
 
-/// Adds inertia, solves, and moves the bodies.
+/// Adds inertia, solves, and moves the bodies from `place` on.
 #[inline(always)]
-fn apply<F: OfBodies, B: Bound>(indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
+fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, stabilise: bool, b: &mut B) {
     let params = b.params();
     // Beyond the last one, the first once more.
     let one = F::lane(indices, 0);
-    let (mut bodies, mut deltas) = (F::lanes(b.body(one)), F::lanes(b.delta(one)));
-    let (mut starts, mut targets) = (F::lanes(b.start(one)), F::lanes(b.target(one)));
-    let mut poses = F::lanes(b.pose(one));
+    let (mut frames, mut rotations) = (F::lanes(b.frame(place)), F::lanes(b.rotation(place)));
+    let mut deltas = F::lanes(b.delta(one));
     let mut i = 1;
     while F::LANES > 1 && i < count {
         let index = F::lane(indices, i);
-        F::put_lane(&mut bodies, i, b.body(index));
+        F::put_lane(&mut frames, i, b.frame(place + i));
+        F::put_lane(&mut rotations, i, b.rotation(place + i));
         F::put_lane(&mut deltas, i, b.delta(index));
-        F::put_lane(&mut starts, i, b.start(index));
-        F::put_lane(&mut targets, i, b.target(index));
-        F::put_lane(&mut poses, i, b.pose(index));
         i += 1;
     }
 
-    let rotation = Turns::<F>::gather(&poses, |p: &Pose| p.rotation);
+    let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
     let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
     let displaced = Twists {
-        linear: linear - Vector::gather(&targets, |t: &Pose| t.position),
-        angular: rotation.since(Turns::gather(&targets, |t: &Pose| t.rotation)),
+        linear: linear - Vector::gather(&frames, |f: &Frame| f.target.position),
+        angular: rotation.since(Turns::gather(&frames, |f: &Frame| f.target.rotation)),
     };
-    let mass = F::gather(&bodies, |b: &Body| b.mass);
-    let inertia = Vector::gather(&bodies, |b: &Body| b.inertia);
+    let mass = F::gather(&frames, |f: &Frame| f.mass);
+    let inertia = Vector::gather(&frames, |f: &Frame| f.inertia);
     let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);
     let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
 
     // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
     let linear = linear + step.linear;
     let rotation = Turns::exp(step.angular).then_after(rotation).normalized();
-    let angular = rotation.since(Turns::gather(&starts, |s: &Pose| s.rotation));
+    let angular = rotation.since(Turns::gather(&frames, |f: &Frame| f.start.rotation));
     let (linear, angular) = (linear.scatter(), angular.scatter());
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {
         let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
         // `velocity` may have taken the body out before the last pass.
-        if is_finite(&way) && F::lane(&bodies, i).is_dynamic() {
+        let frame = F::lane(&frames, i);
+        if is_finite(&way) && frame.mass > 0.0 {
             let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
-            let pose = Pose { position: F::lane(&starts, i).position + way.linear, rotation };
-            b.put(F::lane(indices, i), pose, way);
+            let index = F::lane(indices, i);
+            b.turn(place + i, rotation);
+            b.put(index, way);
+            // Until the last pass, poses are read by nobody but joints.
+            if B::JOINTS || stabilise {
+                b.show(index, Pose { position: frame.start.position + way.linear, rotation });
+            }
         }
     };
     if F::LANES == 1 {

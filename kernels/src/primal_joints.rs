@@ -3,13 +3,14 @@
 
 pub use crate::primal::Push;
 
+use crate::frame::Frame;
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints, Store};
 use crate::joints::{Ends, Joint, Row as JointRow, RowState, Rules, add, flag};
 use crate::manifold::{Head, record, word};
-use crate::math::{Pose, Twist};
+use crate::math::{Pose, Rotation, Twist};
 use crate::primal::{bound, sweep};
-use crate::rigid::{Body, ColourRange, Params, Row, row};
+use crate::rigid::{ColourRange, Entry, Params, Row, row};
 use crate::solve::Points;
 use crate::system::System;
 use crate::stage;
@@ -17,21 +18,19 @@ use crate::stage;
 stage! {
     "primal_joints" group 64, wide {
         read 0 params: Params,
-        read 1 bodies: Body,
-        read 2 starts: Pose,
-        read 3 targets: Pose,
-        read 4 points: UVec4,
-        read 5 rows: u32,
-        read 6 entries: u32,
-        read 7 neighbours: u32,
-        read 8 ranges: ColourRange,
-        read 9 order: u32,
-        update 10 poses: Pose,
-        update 11 deltas: Twist,
-        read 12 joints: Joint,
-        read 13 joint_rows: JointRow,
-        read 14 row_states: RowState,
-        read 15 joint_links: u32,
+        read 1 frames: UVec4,
+        read 2 points: UVec4,
+        read 3 entries: Entry,
+        read 4 ranges: ColourRange,
+        read 5 order: u32,
+        update 6 rotations: Rotation,
+        update 7 deltas: Twist,
+        update 8 poses: Pose,
+        read 9 starts: Pose,
+        read 10 joints: Joint,
+        read 11 joint_rows: JointRow,
+        read 12 row_states: RowState,
+        read 13 joint_links: u32,
     }
 }
 

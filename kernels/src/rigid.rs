@@ -158,6 +158,15 @@ layout! {
         pub feature: u32,
     }
 
+    /// A manifold in a body's row.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Entry {
+        /// Twice the manifold, and one more when the body is its b.
+        pub side: u32,
+        /// The body at the other end.
+        pub other: u32,
+    }
+
     /// Bodies of a colour, in the list sorted by colour.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct ColourRange {
@@ -235,6 +244,20 @@ pub struct Row {
     pub start: u32,
     /// Behind the last.
     pub end: u32,
+}
+
+impl Entry {
+    /// The manifold.
+    #[inline(always)]
+    pub fn manifold(&self) -> u32 {
+        self.side >> 1
+    }
+
+    /// Whether the body is its a.
+    #[inline(always)]
+    pub fn is_a(&self) -> bool {
+        self.side & 1 == 0
+    }
 }
 
 /// The row of `body`: two words, since `rows` writes them from different lanes.

@@ -1,18 +1,18 @@
-//! Where each body's entries start and end in the sorted list, and the list itself as the next step will need it. The
-//! sorted list is then done with, and takes the body at the other end of every entry: whoever only wants to know that need
-//! not look into manifolds that lie all over memory.
+//! Where each body's entries start and end in the sorted list, and the list itself as the next step will need it. Every
+//! entry says too which body is at its other end: whoever wants to know only that need not look into manifolds that lie all over memory.
 
 use crate::gpu::{Load, Store};
 use crate::manifold::Manifold;
+use crate::rigid::Entry;
 use crate::{layout, stage};
 
 stage! {
     "rows" each 256 {
         read 0 keys: u32,
         read 1 manifolds: Manifold,
-        update 2 payloads: u32,
+        read 2 payloads: u32,
         write 3 rows: u32,
-        write 4 entries: u32,
+        write 4 entries: Entry,
     }
 }
 
@@ -33,13 +33,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let key = b.keys.at(item);
-    let entry = b.payloads.at(item);
-    b.entries.put(item, entry);
     if key == push.nobody {
         return;
     }
-    let ends = b.manifolds.at(entry >> 1).ends;
-    b.payloads.put(item, if entry & 1 == 0 { ends.body_b } else { ends.body_a });
+    let side = b.payloads.at(item);
+    let ends = b.manifolds.at(side >> 1).ends;
+    b.entries.put(item, Entry { side, other: if side & 1 == 0 { ends.body_b } else { ends.body_a } });
     if item == 0 || b.keys.at(item - 1) != key {
         b.rows.put(key * 2, item);
     }

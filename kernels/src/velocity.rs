@@ -1,9 +1,11 @@
-//! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm). A body whose state is no longer
+//! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm), and where it came to. A body whose state is no longer
 //! finite is put back to where it started and taken out; its neighbours go on.
 
+use crate::frame::Frame;
 use crate::gate::counter;
-use crate::gpu::{Load, Store, finite, glam::Vec3};
-use crate::math::{Pose, Twist};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store, finite};
+use crate::math::{Pose, Rotation, Twist};
 use crate::rigid::{Body, Params, kind};
 use crate::solve::is_finite;
 use crate::{layout, stage};
@@ -14,10 +16,13 @@ stage! {
         read 1 starts: Pose,
         update 2 deltas: Twist,
         update 3 bodies: Body,
-        update 4 poses: Pose,
+        write 4 poses: Pose,
         update 5 velocities: Twist,
         write 6 previous: Vec3,
         update 7 counters: u32,
+        write 8 frames: UVec4,
+        read 9 ranks: u32,
+        read 10 rotations: Rotation,
     }
 }
 
@@ -39,16 +44,18 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if body.kind != kind::DYNAMIC {
         return;
     }
-    let delta = b.deltas.at(item);
+    let (delta, start, rank) = (b.deltas.at(item), b.starts.at(item), b.ranks.at(item));
     let scale = 1.0 / b.params.at(0).dt;
-    let p = b.poses.at(item).position;
+    let p = start.position + delta.linear;
     if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
+        b.poses.put(item, Pose { position: p, rotation: b.rotations.at(rank) });
         b.previous.put(item, b.velocities.at(item).linear);
         b.velocities.put(item, Twist { linear: delta.linear * scale, angular: delta.angular * scale });
     } else {
         body.kind = kind::DISABLED;
         b.bodies.put(item, body);
-        b.poses.put(item, b.starts.at(item));
+        Frame::hold(&mut b.frames, rank);
+        b.poses.put(item, start);
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.previous.put(item, Vec3::ZERO);
         b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });

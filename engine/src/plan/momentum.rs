@@ -6,16 +6,18 @@ use super::sort::{Pairs, Room, Sort};
 use super::step::StepBuffers;
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
+use drystone_kernels::gpu::glam::UVec4;
 use drystone_kernels::islands::{self, phase};
 use drystone_kernels::layout::{DispatchArgs, Extent};
-use drystone_kernels::math::{Pose, Twist};
+use drystone_kernels::math::{Rotation, Twist};
 use drystone_kernels::{capacity, momentum};
 
 /// The passes over islands.
 pub(super) struct MomentumPasses {
     pub buffers: StepBuffers,
-    pub neighbours: Buffer<u32>,
-    pub targets: Buffer<Pose>,
+    pub frames: Buffer<UVec4>,
+    pub ranks: Buffer<u32>,
+    pub rotations: Buffer<Rotation>,
     pub deltas: Buffer<Twist>,
     pub args: Buffer<DispatchArgs>,
     /// A word a body each, free to be written.
@@ -36,7 +38,6 @@ impl MomentumPasses {
                 bodies: s.bodies,
                 rows: s.rows,
                 entries: s.entries,
-                neighbours: self.neighbours,
                 points: s.points,
                 joints: s.joints.joints,
                 joint_links: s.joints.links,
@@ -72,7 +73,7 @@ impl MomentumPasses {
         let bind = momentum::Bind {
             bodies: s.bodies,
             starts: s.starts,
-            targets: self.targets,
+            frames: self.frames,
             islands: sorted.keys,
             members: sorted.payloads,
             poses: s.poses,
@@ -82,6 +83,8 @@ impl MomentumPasses {
             joints: s.joints.joints,
             joint_rows: s.joints.rows,
             row_states: s.joints.states,
+            ranks: self.ranks,
+            rotations: self.rotations,
         };
         let push = momentum::Push { count: self.bodies, joints: self.joints, last: u32::from(last) };
         r.dispatch_indirect(self.args, dispatch::ISLANDS, bind.with(push))

@@ -6,20 +6,20 @@ use super::step::{Capacities, StepBuffers, StepOptions, Work};
 use drystone_kernels::gate::{counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
-use drystone_kernels::{colour, colour_ranges, colour_settle, entries, primal, rows, rows_clear};
+use drystone_kernels::{colour, colour_ranges, colour_settle, entries, primal, ranks, rows, rows_clear};
 
 /// Bits that a key up to `largest` needs.
 pub(super) fn bits(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
-/// Rows of manifolds for every body, in the order of the manifolds. Returns the bodies at the other ends.
+/// Rows of manifolds for every body, in the order of the manifolds.
 pub(super) fn record_rows(
     r: &mut Recording,
     s: &StepBuffers,
     work: &Work,
     capacities: Capacities,
-) -> Result<Buffer<u32>, PlanError> {
+) -> Result<(), PlanError> {
     let Capacities { bodies, manifolds, .. } = capacities;
     let (limit, nobody) = (manifolds * 2, bodies);
     let unsorted = Pairs::new(r, "rows.unsorted", u64::from(limit))?;
@@ -48,8 +48,7 @@ pub(super) fn record_rows(
         rows: s.rows,
         entries: s.entries,
     };
-    r.dispatch_indirect(work.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))?;
-    Ok(sorted.payloads)
+    r.dispatch_indirect(work.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))
 }
 
 /// Bodies by colour, and the buffers that sorted them and are free again, but for the payloads of the sort's room: those are the order.
@@ -64,7 +63,6 @@ pub(super) fn record_colours(
     r: &mut Recording,
     s: &StepBuffers,
     work: &Work,
-    neighbours: Buffer<u32>,
     capacities: Capacities,
     options: StepOptions,
 ) -> Result<Coloured, PlanError> {
@@ -78,7 +76,7 @@ pub(super) fn record_colours(
         let bind = colour::Bind {
             bodies: s.bodies,
             rows: s.rows,
-            neighbours,
+            entries: s.entries,
             colours: from,
             coloured: to,
             joints: s.joints.joints,
@@ -92,7 +90,7 @@ pub(super) fn record_colours(
     let bind = colour_settle::Bind {
         bodies: s.bodies,
         rows: s.rows,
-        neighbours,
+        entries: s.entries,
         coloured: from,
         colours: to,
         keys: keyed.keys,
@@ -111,5 +109,7 @@ pub(super) fn record_colours(
         colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
     let (lanes, large) = (1 << options.lanes.clamp(1, primal::LANES).ilog2(), options.large_colour);
     r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours, lanes, large }))?;
+    let bind = ranks::Bind { order: sorted.payloads, ranks: work.ranks };
+    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(ranks::Push { count }))?;
     Ok(Coloured { order: sorted.payloads, unsorted: keyed, room })
 }

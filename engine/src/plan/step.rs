@@ -17,12 +17,12 @@ use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::manifold::{Manifold, word};
-use drystone_kernels::math::{Pose, Twist};
+use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::rigid::{
-    Body, CachedPair, CachedPoint, Collider, ColourRange, Hull, HullEdge, HullFace, POINTS, Params,
+    Body, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
 };
 use drystone_kernels::{
-    bounds, contacts, contacts_hull, dual, gate, predict, primal, store, touch, touch_hull, velocity,
+    bounds, contacts, contacts_hull, dual, frame, gate, predict, primal, store, touch, touch_hull, velocity,
 };
 use std::ops::Range;
 
@@ -163,8 +163,8 @@ pub struct StepBuffers {
     pub colours: Buffer<u32>,
     /// First and last entry of every body's row.
     pub rows: Buffer<u32>,
-    /// Rows: manifold and side.
-    pub entries: Buffer<u32>,
+    /// Rows: manifold and side, and who is at the other end.
+    pub entries: Buffer<Entry>,
     /// Contacts of the last step.
     pub cached_pairs: Buffer<CachedPair>,
     /// Their points.
@@ -191,7 +191,9 @@ pub struct StepPlan {
 
 /// Buffers only the passes see.
 pub(super) struct Work {
-    pub targets: Buffer<Pose>,
+    pub frames: Buffer<UVec4>,
+    pub ranks: Buffer<u32>,
+    pub rotations: Buffer<Rotation>,
     pub deltas: Buffer<Twist>,
     pub args: Buffer<DispatchArgs>,
     pub colour_args: Buffer<DispatchArgs>,
@@ -302,7 +304,9 @@ impl StepPlan {
         let s = self.buffers;
         let n = u64::from(bodies);
         let work = Work {
-            targets: r.buffer("targets", n)?,
+            frames: r.buffer("frames", n * u64::from(frame::word::COUNT))?,
+            ranks: r.buffer("ranks", n)?,
+            rotations: r.buffer("rotations", n)?,
             deltas: r.buffer("deltas", n)?,
             args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
             colour_args: r.dispatch_args("colour_args", u64::from(options.colours) + 1)?,
@@ -354,9 +358,8 @@ impl StepPlan {
             features: s.features,
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
-        let neighbours = record_rows(r, &s, &work, self.capacities)?;
-        let Coloured { order: by_colour, unsorted, room } =
-            record_colours(r, &s, &work, neighbours, self.capacities, options)?;
+        record_rows(r, &s, &work, self.capacities)?;
+        let Coloured { order: by_colour, unsorted, room } = record_colours(r, &s, &work, self.capacities, options)?;
         let jointed = JointPasses { buffers: s, deltas: work.deltas, args: work.args, count: joints };
         if joints > 0 {
             jointed.start(r)?;
@@ -369,24 +372,24 @@ impl StepPlan {
             previous: s.previous,
             poses: s.poses,
             starts: s.starts,
-            targets: work.targets,
+            frames: work.frames,
             deltas: work.deltas,
             forces: s.forces,
             joint_links: s.joints.links,
+            rows: s.rows,
+            ranks: work.ranks,
+            rotations: work.rotations,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(predict::Push { count: bodies, joints }))?;
 
         let primal = primal::Bind {
             params: s.params,
-            bodies: s.bodies,
-            starts: s.starts,
-            targets: work.targets,
+            frames: work.frames,
             points: s.points,
-            rows: s.rows,
             entries: s.entries,
-            neighbours,
             ranges: s.ranges,
             order: by_colour,
+            rotations: work.rotations,
             poses: s.poses,
             deltas: work.deltas,
         };
@@ -410,8 +413,9 @@ impl StepPlan {
         // The lists that sorted the colours are free, but for the order of the bodies.
         let mut room = room;
         room.other.payloads = work.coloured;
-        let (targets, deltas, args) = (work.targets, work.deltas, work.args);
-        let momentum = MomentumPasses { buffers: s, neighbours, targets, deltas, args, unsorted, room, bodies, joints };
+        let Work { frames, ranks, rotations, deltas, args, .. } = work;
+        let momentum =
+            MomentumPasses { buffers: s, frames, ranks, rotations, deltas, args, unsorted, room, bodies, joints };
         let keeps = options.momentum && options.dual;
         let islands = if joints > 0 && keeps { Some(momentum.find(r, false)?) } else { None };
         for iteration in 0..options.iterations {
@@ -442,6 +446,9 @@ impl StepPlan {
             velocities: s.velocities,
             previous: s.previous,
             counters: s.counters,
+            frames: work.frames,
+            ranks: work.ranks,
+            rotations: work.rotations,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(velocity::Push { count: bodies }))?;
         if options.stabilise {

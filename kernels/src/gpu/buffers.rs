@@ -60,6 +60,10 @@ mod target {
         /// GPUs hide latency with other lanes.
         #[inline(always)]
         pub fn prefetch(&self, _i: u32, _count: u32) {}
+
+        /// As for `prefetch`.
+        #[inline(always)]
+        pub fn prefetch_early(&self, _i: u32, _count: u32) {}
     }
 
     impl<T: Copy> Load<T> for Read<'_, T> {
@@ -145,16 +149,20 @@ mod target {
     use super::*;
     use core::sync::atomic::{AtomicU32, Ordering};
 
+    // The cache that a prefetch brings memory into, as x86-64 counts them (`_MM_HINT_T0` and `_MM_HINT_T2`).
+    const INNER: i32 = 3;
+    const OUTER: i32 = 1;
+
     #[inline(always)]
-    fn prefetch<T>(start: *const T, i: u32, count: u32) {
+    fn prefetch<T, const CACHE: i32>(start: *const T, i: u32, count: u32) {
         #[cfg(target_arch = "x86_64")]
         {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            use core::arch::x86_64::_mm_prefetch;
             let (mut at, bytes) = (0, count as usize * size_of::<T>());
             while at < bytes {
                 let line = start.wrapping_add(i as usize).cast::<i8>().wrapping_add(at);
                 // SAFETY: a prefetch reads nothing and cannot fault.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+                unsafe { _mm_prefetch::<CACHE>(line) };
                 at += 64;
             }
         }
@@ -166,7 +174,14 @@ mod target {
         #[inline(always)]
         pub fn prefetch(&self, i: u32, count: u32) {
             debug_assert!(i as usize + count as usize <= self.len, "prefetch beyond a buffer of {}", self.len);
-            prefetch(self.start, i, count);
+            prefetch::<T, INNER>(self.start, i, count);
+        }
+
+        /// The same long before: brings them into an outer cache only, which has room for more that is under way.
+        #[inline(always)]
+        pub fn prefetch_early(&self, i: u32, count: u32) {
+            debug_assert!(i as usize + count as usize <= self.len, "prefetch beyond a buffer of {}", self.len);
+            prefetch::<T, OUTER>(self.start, i, count);
         }
 
         /// A view of `len` elements from `start` on.
@@ -194,7 +209,7 @@ mod target {
         #[inline(always)]
         pub fn prefetch(&self, i: u32, count: u32) {
             debug_assert!(i as usize + count as usize <= self.len, "prefetch beyond a buffer of {}", self.len);
-            prefetch(self.start.cast_const(), i, count);
+            prefetch::<T, INNER>(self.start.cast_const(), i, count);
         }
 
         /// A view of `len` elements from `start` on.
