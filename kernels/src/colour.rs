@@ -73,7 +73,13 @@ impl Neighbours {
     /// How many; some may be named twice.
     #[inline(always)]
     pub fn count(&self) -> u32 {
-        self.contacts.end - self.contacts.start + (self.joints.end - self.joints.start)
+        self.contacts.end - self.contacts.start + self.joints()
+    }
+
+    /// How many of them joints tie to the body.
+    #[inline(always)]
+    pub fn joints(&self) -> u32 {
+        self.joints.end - self.joints.start
     }
 
     /// The `n`th of them. A joint to the world names the body itself, which is in nobody's way.

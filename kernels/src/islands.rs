@@ -38,8 +38,8 @@ layout! {
         pub joints: u32,
         /// One of [`phase`].
         pub phase: u32,
-        /// Not 0: contacts connect that push, or nearly touch; else all that there are.
-        pub pushing: u32,
+        /// One of [`ties`].
+        pub ties: u32,
     }
 }
 
@@ -51,6 +51,16 @@ pub mod phase {
     pub const JOIN: u32 = 1;
     /// Every body learns its island.
     pub const SETTLE: u32 = 2;
+}
+
+/// What connects bodies, besides joints.
+pub mod ties {
+    /// All contacts.
+    pub const TOUCHING: u32 = 0;
+    /// Contacts that push, or nearly touch.
+    pub const PUSHING: u32 = 1;
+    /// Nothing.
+    pub const JOINTS: u32 = 2;
 }
 
 /// The set of what is not free. Body `i` is `i + 1`.
@@ -68,12 +78,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     if push.phase == phase::APART {
         let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let count = if push.ties == ties::JOINTS { near.joints() } else { near.count() };
         // What nothing touches goes its own way already.
-        let alone = (near.count() == 0) | !b.bodies.at(item).is_dynamic();
+        let alone = (count == 0) | !b.bodies.at(item).is_dynamic();
         let set = if alone { GROUND } else { item + 1 };
         b.parents.put(item, set);
     } else if push.phase == phase::JOIN {
-        join_contacts(item, push, b);
+        if push.ties != ties::JOINTS {
+            join_contacts(item, push, b);
+        }
         if push.joints != 0 {
             join_joints(item, b);
         }
@@ -100,7 +113,7 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
         // Once for each two; what does not move has no row of its own.
         let ours = entry.is_a() | !b.bodies.at(other).is_dynamic();
         // Points lie far away, and most bodies of a heap are of one set already.
-        if ours && first(b, item + 1) != first(b, other + 1) && (push.pushing == 0 || touches(entry.manifold(), b)) {
+        if ours && first(b, item + 1) != first(b, other + 1) && (push.ties == ties::TOUCHING || touches(entry.manifold(), b)) {
             join(b, item + 1, other + 1);
         }
         e += 1;

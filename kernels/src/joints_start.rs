@@ -3,7 +3,8 @@
 //!
 //! Stiffness is that of the load, as it is for contacts, and nothing of it is carried over: bodies between joints that stay stiffer
 //! than they need to be hardly move in a few iterations, and a chain of them falls as if through honey. The rows that hold a point share
-//! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy.
+//! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy. Of what a joint
+//! pulls with only that part is a load which is felt by something: see `shares`.
 
 use crate::gpu::{Load, Store, abs, fmin, glam::Vec3, sqrt};
 use crate::joints::{Ends, Joint, Row, RowState, axis, flag, ramp, role, unit};
@@ -19,6 +20,7 @@ stage! {
         read 3 joints: Joint,
         read 4 joint_rows: Row,
         update 5 row_states: RowState,
+        read 6 shares: f32,
     }
 }
 
@@ -60,6 +62,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         square += if row.holds_point() { state.lambda * state.lambda } else { 0.0 };
         r += 1;
     }
+    // Those of its bodies that joints move are of one island, and have the same.
+    let share = b.shares.at(if body_a.is_dynamic() { joint.body_a } else { index });
     let pull = params.warm_joint * sqrt(square);
     let mut r = 0;
     while r < joint.rows {
@@ -81,6 +85,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             k += ramp::LOAD * abs(state.lambda) / length;
         } else if row.grows() {
             let mut load = if row.holds_point() { pull } else { abs(state.lambda) };
+            load *= if row.turns() { 1.0 } else { share };
             load *= if row.axis == axis::DISTANCE { TAUT } else { 1.0 };
             k += params.k_load_joint * load / length;
         }

@@ -14,6 +14,7 @@
 pub mod collide;
 pub mod frame;
 pub mod gpu;
+pub mod island;
 pub mod joints;
 pub mod layout;
 #[cfg(not(target_arch = "spirv"))]
@@ -64,6 +65,8 @@ stages! {
     gate
     contacts_hull
     contacts
+    felt
+    shares
     joints_start
     entries
     rows_clear

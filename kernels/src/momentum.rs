@@ -17,13 +17,11 @@
 //!
 //! In worlds with joints this is done in every iteration, so that a chain swings as it should; done in the last one only, chains with a
 //! load gain energy. Without joints it is for momentum alone, and comes behind the last dual pass, which knows what pushes.
-//!
-//! The bodies of an island lie side by side in `members`. Islands up to 64 bodies are a lane's work, a longer one is that of the
-//! subgroup of the workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
 
 use crate::frame::Frame;
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Group, Load, OfBodies, Store, sqrt};
+use crate::gpu::{Group, Load, Store, sqrt};
+use crate::island::{Part, TILE, any};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::joints::{Ends, Joint, Row, RowState, Rules, flag};
 use crate::rigid::{Body, NONE, Params, row};
@@ -62,9 +60,6 @@ layout! {
     }
 }
 
-/// Places in the list of members that a workgroup looks at.
-pub const TILE: u32 = 64;
-
 /// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a subgroup busy for too long.
 const MANY: u32 = 4096;
 
@@ -75,124 +70,17 @@ const MOST: f32 = 0.2;
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let first = group.index * TILE;
-    // Those that are in no island come last.
-    if first >= push.count || b.islands.at(first) >= push.count {
+    if !any(&b.islands, first, push.count) {
         return;
     }
-    // Nor does any begin in the middle of a long one.
-    if first > 0 && b.islands.at(first - 1) == b.islands.at(least(first + TILE, push.count) - 1) {
-        return;
-    }
-    // Short ones, each by one lane, and in the last round a long one by all lanes of a subgroup.
     let mut place = first + group.lane;
     while place < first + TILE + group.lanes {
-        let part = if place < first + TILE { short(place, push.count, b) } else { long(first, group, push, b) };
-        if part.first < part.end {
+        let part = Part::at(&b.islands, group, first, place, push.count);
+        if part.is_any() && (push.last != 0 || part.members() <= MANY) {
             correct(group, &part, push, b);
         }
         place += group.lanes;
     }
-}
-
-/// The island that begins at a place, for one lane; nothing if none does, or a long one.
-#[inline(always)]
-fn short(place: u32, count: u32, b: &Bindings<'_>) -> Part {
-    Part { first: place, end: end_of_short(place, count, b), step: 1, together: false, long: false }
-}
-
-/// This lane's share of the long island that begins in the tile from `first` on, if one does: it is the last that begins there. All lanes
-/// of the first subgroup find the same.
-#[inline(always)]
-fn long(first: u32, group: &Group, push: &Push, b: &Bindings<'_>) -> Part {
-    let mut part = Part { first, end: 0, step: group.width(), together: true, long: false };
-    let mut start = least(first + TILE, push.count);
-    while start > first && !begins(start - 1, push.count, b) {
-        start -= 1;
-    }
-    if group.subgroup == 0 && start > first && end_of_short(start - 1, push.count, b) == 0 {
-        let end = end_of(start - 1, push.count, b);
-        part.long = end - (start - 1) > MANY;
-        part.first = start - 1 + group.slot;
-        part.end = if part.long && push.last == 0 { 0 } else { end };
-    }
-    part
-}
-
-/// What a lane works on: every `step`-th member from `first` to `end`, with or without the others of its subgroup.
-struct Part {
-    first: u32,
-    end: u32,
-    step: u32,
-    together: bool,
-    long: bool,
-}
-
-#[inline(always)]
-fn least(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
-}
-
-/// Whether an island begins at a place.
-#[inline(always)]
-fn begins(place: u32, count: u32, b: &Bindings<'_>) -> bool {
-    let mut begins = false;
-    if place < count {
-        let key = b.islands.at(place);
-        begins = key < count && (place == 0 || b.islands.at(place - 1) != key);
-    }
-    begins
-}
-
-/// Where the island that begins at a place ends; 0 if none does, or a long one.
-#[inline(always)]
-fn end_of_short(place: u32, count: u32, b: &Bindings<'_>) -> u32 {
-    let mut end = 0;
-    if begins(place, count, b) {
-        let key = b.islands.at(place);
-        let last = least(place + TILE, count);
-        end = place + 1;
-        while end < last && b.islands.at(end) == key {
-            end += 1;
-        }
-        if end < count && b.islands.at(end) == key {
-            end = 0;
-        }
-    }
-    end
-}
-
-/// Where the island that begins at a place ends: keys are sorted.
-#[inline(always)]
-fn end_of(place: u32, count: u32, b: &Bindings<'_>) -> u32 {
-    let key = b.islands.at(place);
-    let (mut low, mut high) = (place, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if b.islands.at(middle) <= key {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-/// The sum over the lanes that work together, in pairs, then pairs of pairs.
-#[inline(always)]
-fn sum(group: &Group, part: &Part, value: f32) -> f32 {
-    let width = if part.together { part.step } else { 1 };
-    let mut total = value;
-    let mut reach = 1;
-    while reach < width {
-        total += total.of_slot(group, group.slot ^ reach);
-        reach *= 2;
-    }
-    total
-}
-
-#[inline(always)]
-fn sums(group: &Group, part: &Part, v: Vec3) -> Vec3 {
-    Vec3::new(sum(group, part, v.x), sum(group, part, v.y), sum(group, part, v.z))
 }
 
 /// Where a body is when forces act on it: those of contacts at the start of the step, those of joints where it is now.
@@ -212,8 +100,7 @@ fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
 #[inline(always)]
 fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
     // Mass and centre. Places count from the first member, next to which they are small.
-    let first = if part.together { part.first - group.slot } else { part.first };
-    let origin = b.starts.at(b.members.at(first)).position;
+    let origin = b.starts.at(b.members.at(part.start)).position;
     let (mut mass, mut centre) = (0.0, Vec3::ZERO);
     let mut place = part.first;
     while place < part.end {
@@ -223,7 +110,7 @@ fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
         centre += (place_of(index, push, b) - origin) * kilograms;
         place += part.step;
     }
-    let (mass, centre) = (sum(group, part, mass), sums(group, part, centre));
+    let (mass, centre) = (part.sum(group, mass), part.sums(group, centre));
     let centre = origin + centre * (1.0 / mass);
 
     // The island as one body: its inertia, what it lacks, and what holds it.
@@ -231,10 +118,11 @@ fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
     let rules = Rules::new(&params, false);
     let scale = 1.0 / (params.dt * params.dt);
     let mut system = System::none();
+    // What is long and held stays as it is.
+    let long = part.members() > MANY;
     let mut held = 0.0;
     let mut place = part.first;
-    // What is long and held stays as it is.
-    while place < part.end && !(part.long && held > 0.0) {
+    while place < part.end && !(long && held > 0.0) {
         let index = b.members.at(place);
         let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.ranks.at(index));
         let (target, rotation) = (Frame::target(&b.frames, rank), b.rotations.at(rank));
@@ -252,16 +140,15 @@ fn correct(group: &Group, part: &Part, push: &Push, b: &mut Bindings<'_>) {
         }
         place += part.step;
     }
-    let held = sum(group, part, held);
-    let width = if part.together { part.step } else { 1 };
-    let motion = Systems::<f32>::gather(&system).over_lanes(group, width).ldl();
+    let held = part.sum(group, held);
+    let motion = Systems::<f32>::gather(&system).over_lanes(group, part.step).ldl();
     let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
     let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
     let square = turn.length_squared();
     let cut = if square > MOST * MOST { MOST / sqrt(square) } else { 1.0 };
     let turn = turn * cut;
 
-    if !(part.long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
+    if !(long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
         let more = Rotation::exp(turn);
         let mut place = part.first;
         while place < part.end {

@@ -46,6 +46,7 @@ fn no_scene_with_joints_gains_energy() {
     let scenes = [
         ("pendulum", scenes::pendulum(50, 5e4, 1.5), 20, 10.0),
         ("pendulum 1000:1", scenes::pendulum(50, 1e3, 1.5), 20, 10.0),
+        ("pendulum 450:1 at 4", scenes::pendulum(50, 450.0, 1.5), 4, 10.0),
         ("chain of 10 at 4", scenes::pendulum(10, 1.0, 1.5), 4, 10.0),
         ("chain of 20 at 4", scenes::pendulum(20, 1.0, 1.5), 4, 10.0),
         ("chain of 20", scenes::pendulum(20, 1.0, 1.5), 10, 10.0),
@@ -62,6 +63,8 @@ fn no_scene_with_joints_gains_energy() {
         ("hinge_limits", scenes::hinge_limits(5), 4, 5.0),
         ("joint_grid at 4", scenes::joint_grid(20), 4, 10.0),
         ("joint_grid", scenes::joint_grid(20), 10, 10.0),
+        ("joint_grid of 3,600 at 4", scenes::joint_grid(60), 4, 10.0),
+        ("joint_grid of 10,000", scenes::joint_grid(100), 10, 3.5),
         ("chainmail", scenes::chainmail(5, 500.0), 15, 3.0),
         ("ragdolls", scenes::ragdolls(5), 10, 10.0),
         ("spring_ratio", scenes::spring_ratio(1e4), 5, 10.0),

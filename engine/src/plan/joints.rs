@@ -69,7 +69,7 @@ pub(super) struct JointPasses {
 
 impl JointPasses {
     /// Coordinates at the start, and the warm start (lines 5 and 6).
-    pub fn start(&self, r: &mut Recording) -> Result<(), PlanError> {
+    pub fn start(&self, r: &mut Recording, shares: Buffer<f32>) -> Result<(), PlanError> {
         let s = &self.buffers;
         let bind = joints_start::Bind {
             params: s.params,
@@ -78,6 +78,7 @@ impl JointPasses {
             joints: s.joints.joints,
             joint_rows: s.joints.rows,
             row_states: s.joints.states,
+            shares,
         };
         r.dispatch_indirect(self.args, dispatch::JOINTS, bind.with(joints_start::Push { count: self.count }))
     }

@@ -1,16 +1,17 @@
-//! Momentum: which bodies hang together, and their motion as one.
+//! Which bodies hang together, their motion as one, and what they feel of the joints between them.
 
 use super::recording::{PlanError, Recording};
 use super::rows::bits;
 use super::sort::{Pairs, Room, Sort};
 use super::step::StepBuffers;
+use drystone_kernels::felt::Felt;
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::UVec4;
-use drystone_kernels::islands::{self, phase};
+use drystone_kernels::islands::{self, phase, ties};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::math::{Rotation, Twist};
-use drystone_kernels::{capacity, momentum};
+use drystone_kernels::{capacity, felt, island, momentum, shares};
 
 /// The passes over islands.
 pub(super) struct MomentumPasses {
@@ -26,12 +27,13 @@ pub(super) struct MomentumPasses {
     pub room: Room,
     pub bodies: u32,
     pub joints: u32,
+    pub iterations: u32,
 }
 
 impl MomentumPasses {
-    /// Finds the islands: of all that touch, or only of those that push each other. Returns bodies sorted by island.
-    pub fn find(&self, r: &mut Recording, pushing: bool) -> Result<Pairs, PlanError> {
-        let (count, joints, pushing) = (self.bodies, self.joints, u32::from(pushing));
+    /// Finds the islands: what joints tie together, and the contacts that `ties` names. Returns bodies sorted by island.
+    pub fn find(&self, r: &mut Recording, ties: u32) -> Result<Pairs, PlanError> {
+        let (count, joints) = (self.bodies, self.joints);
         let s = &self.buffers;
         for phase in [phase::APART, phase::JOIN, phase::SETTLE] {
             let bind = islands::Bind {
@@ -46,13 +48,13 @@ impl MomentumPasses {
                 members: self.unsorted.payloads,
                 counters: s.counters,
             };
-            let push = islands::Push { count, joints, phase, pushing };
+            let push = islands::Push { count, joints, phase, ties };
             r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(push))?;
         }
         let push = capacity::Push {
             slot: counter::ISLANDS,
             capacity: count,
-            tile: momentum::TILE,
+            tile: island::TILE,
             bit: bit::MANIFOLDS, // There is always room.
             index: dispatch::ISLANDS,
         };
@@ -65,6 +67,31 @@ impl MomentumPasses {
             spare: counter::SPARE,
         };
         sort.record_in(r, self.room)
+    }
+
+    /// How much of what joints pull with is a load.
+    pub fn record_shares(&self, r: &mut Recording, felt: Buffer<Felt>, shares: Buffer<f32>) -> Result<(), PlanError> {
+        let (s, count) = (&self.buffers, self.bodies);
+        let bind = felt::Bind {
+            params: s.params,
+            bodies: s.bodies,
+            velocities: s.velocities,
+            previous: s.previous,
+            forces: s.forces,
+            rows: s.rows,
+            joint_links: s.joints.links,
+            joint_forces: s.joints.forces,
+            felt,
+            shares,
+        };
+        r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(felt::Push { count }))?;
+        let sorted = self.find(r, ties::JOINTS)?;
+        let bind = shares::Bind { islands: sorted.keys, members: sorted.payloads, felt, shares };
+        r.dispatch_indirect(
+            self.args,
+            dispatch::ISLANDS,
+            bind.with(shares::Push { count, iterations: self.iterations }),
+        )
     }
 
     /// Moves them. `last`: those too that are too large for every iteration.

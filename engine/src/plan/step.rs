@@ -12,9 +12,11 @@ use super::rows::{Coloured, record_colours, record_rows};
 use super::scan::{self, Scan};
 use crate::world::BOX_EDGES;
 use drystone_kernels::edits::{self, Edit};
+use drystone_kernels::felt::Felt;
 use drystone_kernels::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
+use drystone_kernels::islands::ties;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::manifold::{Manifold, word};
 use drystone_kernels::math::{Pose, Rotation, Twist};
@@ -198,6 +200,8 @@ pub(super) struct Work {
     pub args: Buffer<DispatchArgs>,
     pub colour_args: Buffer<DispatchArgs>,
     pub coloured: Buffer<u32>,
+    pub felt: Buffer<Felt>,
+    pub shares: Buffer<f32>,
 }
 
 impl StepPlan {
@@ -303,6 +307,7 @@ impl StepPlan {
         let r = &mut self.recording;
         let s = self.buffers;
         let n = u64::from(bodies);
+        let jointed_bodies = if joints > 0 { n } else { 1 };
         let work = Work {
             frames: r.buffer("frames", n * u64::from(frame::word::COUNT))?,
             ranks: r.buffer("ranks", n)?,
@@ -311,6 +316,8 @@ impl StepPlan {
             args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
             colour_args: r.dispatch_args("colour_args", u64::from(options.colours) + 1)?,
             coloured: r.buffer("coloured", n)?,
+            felt: r.buffer("felt", jointed_bodies)?,
+            shares: r.buffer("shares", jointed_bodies)?,
         };
         let (colours, strict) = (options.colours + 1, u32::from(options.strict));
         let push = gate::Push { bodies, pairs, manifolds, joints, colours, strict };
@@ -361,8 +368,27 @@ impl StepPlan {
         record_rows(r, &s, &work, self.capacities)?;
         let Coloured { order: by_colour, unsorted, room } = record_colours(r, &s, &work, self.capacities, options)?;
         let jointed = JointPasses { buffers: s, deltas: work.deltas, args: work.args, count: joints };
+        // The lists that sorted the colours are free, but for the order of the bodies.
+        let mut room = room;
+        room.other.payloads = work.coloured;
+        let Work { frames, ranks, rotations, deltas, args, .. } = work;
+        let iterations = options.iterations;
+        let momentum = MomentumPasses {
+            buffers: s,
+            frames,
+            ranks,
+            rotations,
+            deltas,
+            args,
+            unsorted,
+            room,
+            bodies,
+            joints,
+            iterations,
+        };
         if joints > 0 {
-            jointed.start(r)?;
+            momentum.record_shares(r, work.felt, work.shares)?;
+            jointed.start(r, work.shares)?;
         }
 
         let bind = predict::Bind {
@@ -410,14 +436,8 @@ impl StepPlan {
             }
             Ok(())
         };
-        // The lists that sorted the colours are free, but for the order of the bodies.
-        let mut room = room;
-        room.other.payloads = work.coloured;
-        let Work { frames, ranks, rotations, deltas, args, .. } = work;
-        let momentum =
-            MomentumPasses { buffers: s, frames, ranks, rotations, deltas, args, unsorted, room, bodies, joints };
         let keeps = options.momentum && options.dual;
-        let islands = if joints > 0 && keeps { Some(momentum.find(r, false)?) } else { None };
+        let islands = if joints > 0 && keeps { Some(momentum.find(r, ties::TOUCHING)?) } else { None };
         for iteration in 0..options.iterations {
             sweep(r, 0)?;
             if let Some(islands) = islands {
@@ -433,7 +453,7 @@ impl StepPlan {
         if joints > 0 {
             jointed.forces(r, !options.dual)?;
         } else if keeps {
-            let islands = momentum.find(r, true)?;
+            let islands = momentum.find(r, ties::PUSHING)?;
             momentum.correct(r, islands, true)?;
         }
 

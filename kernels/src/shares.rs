@@ -1,0 +1,93 @@
+//! How much of what joints pull with is felt by what they join: one number for all that hangs together by joints.
+//!
+//! Between stiff joints a sweep moves a body by little, so waves longer than the iterations reach answer forces as if the bodies were heavier:
+//! by about 2 k dt^2 / (m n) in n iterations. Stopping them takes multipliers as much larger. Stiffness follows the load
+//! (see `joints_start`), so it would follow these multipliers too, make the bodies heavier still, and so on: nets of some
+//! thousand bodies threw themselves up above their supports. But a load is what accelerates mass. With F the pull of all its joints on a body and
+//! m (a - g) the force that it felt, the part of the pulls that is a load is
+//!
+//! ```text
+//! s = sum F . m (a - g) / sum F . F
+//! ```
+//!
+//! over all that hangs together: 1 at rest and wherever the iterations converge, and less the less of the pull arrives. The squares
+//! make heavy bodies count: it does not matter how little of it the links of a chain feel that holds a thousand times their mass.
+//! Stiffness with the multipliers taken by this part does not feed on itself.
+
+use crate::felt::Felt;
+use crate::gpu::{Group, Load, Store, fmax, fmin};
+use crate::island::{Part, TILE, any};
+use crate::{layout, stage};
+
+stage! {
+    "shares" group 64 {
+        read 0 islands: u32,
+        read 1 members: u32,
+        read 2 felt: Felt,
+        write 3 shares: f32,
+    }
+}
+
+layout! {
+    /// Push constants of `shares`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Iterations of a step.
+        pub iterations: u32,
+    }
+}
+
+/// Least share of all: in the turning points of a few crude iterations nothing may be felt at all, and joints must not let go.
+const LEAST: f32 = 0.03;
+/// Bodies of an island, for every iteration, up to which it keeps all of its stiffness. Corrections travel by about a body in an iteration and a half: what is
+/// not much longer than they come has no waves that could be heavy, only multipliers that tremble.
+const REACH: f32 = 10.0;
+
+/// Adds up the islands that begin in a workgroup's tile.
+#[inline(always)]
+pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    let first = group.index * TILE;
+    if !any(&b.islands, first, push.count) {
+        return;
+    }
+    let mut place = first + group.lane;
+    while place < first + TILE + group.lanes {
+        let part = Part::at(&b.islands, group, first, place, push.count);
+        if part.is_any() {
+            share_out(group, &part, push.iterations, b);
+        }
+        place += group.lanes;
+    }
+}
+
+/// Tells all bodies of an island their share.
+#[inline(always)]
+fn share_out(group: &Group, part: &Part, iterations: u32, b: &mut Bindings<'_>) {
+    // In parts of the largest: squares of forces may be beyond what a float holds.
+    let mut most = 0.0;
+    let mut place = part.first;
+    while place < part.end {
+        most = fmax(most, b.felt.at(b.members.at(place)).pull);
+        place += part.step;
+    }
+    let scale = 1.0 / fmax(part.most(group, most), 1e-30);
+    let (mut along, mut square) = (0.0, 0.0);
+    let mut place = part.first;
+    while place < part.end {
+        let felt = b.felt.at(b.members.at(place));
+        let pull = felt.pull * scale;
+        along += pull * (felt.along * scale);
+        square += pull * pull;
+        place += part.step;
+    }
+    let (along, square) = (part.sum(group, along), part.sum(group, square));
+    let reached = REACH * iterations as f32 / part.members() as f32;
+    let least = fmax(LEAST, fmin(reached * reached, 1.0));
+    let share = if square > 0.0 { fmax(least, fmin(along / square, 1.0)) } else { 1.0 };
+    let mut place = part.first;
+    while place < part.end {
+        b.shares.put(b.members.at(place), share);
+        place += part.step;
+    }
+}
