@@ -99,7 +99,7 @@ pub struct Settings {
     pub method: Method,
     /// Stiffness of a joint that carries nothing, in units. Springs begin with 2.5.
     pub k_joint: f32,
-    /// Stiffness for the load a joint carries: what its multiplier pulls with, over its lever or a radian, times this.
+    /// Stiffness for the load a joint carries: what its multiplier pulls with, as far as that is felt, over its lever or a radian, times this.
     pub k_load_joint: f32,
     /// How fast the stiffness of joints grows with error within a step (Eq. 12): an error as large as the joint's lever, or a
     /// radian, adds this many units in an iteration. Springs (Eq. 16) have a gentler one that is not for setting.
