@@ -139,8 +139,7 @@ impl Simulation {
             colliders,
             pairs: with_reserve(colliders.saturating_mul(2)),
             manifolds: with_reserve(bodies),
-            // Most steps change few bodies, if any.
-            edits: with_reserve(bodies / 4),
+            edits: bodies,
             hulls: world.hulls().slot_count(),
             hull_edges: world.hulls().end(),
             joints: world.joint_store().slot_count(),
@@ -478,7 +477,7 @@ impl Simulation {
             ..now
         };
         if room != now {
-            self.rebuild(room, report)?;
+            self.rebuild(Capacities { edits: now.edits.max(bodies), ..room }, report)?;
         }
         let batch = Batch::new(&self.world, &self.plan.capacities, dt);
         let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
