@@ -6,7 +6,7 @@
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};
-use crate::math::{Pose, Rotation};
+use crate::math::{Pose, Rotation, vector, words};
 use crate::rigid::Row;
 
 /// Vectors of a body's frame.
@@ -37,16 +37,6 @@ pub struct Frame {
     pub inertia: Vec3,
     /// Kilograms; 0 for a body that is not to be moved.
     pub mass: f32,
-}
-
-#[inline(always)]
-fn words(v: Vec3, w: u32) -> UVec4 {
-    UVec4::new(v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), w)
-}
-
-#[inline(always)]
-fn vector(words: UVec4) -> Vec3 {
-    Vec3::new(f32::from_bits(words.x), f32::from_bits(words.y), f32::from_bits(words.z))
 }
 
 #[inline(always)]

@@ -23,9 +23,42 @@ pub struct Part {
     pub start: u32,
 }
 
+/// What a lane has to do in its workgroup's tile, part by part.
+pub struct Parts {
+    first: u32,
+    count: u32,
+    place: u32,
+    end: u32,
+}
+
+impl Parts {
+    /// Those of `group`, in the list of `count` members.
+    #[inline(always)]
+    pub fn new(islands: &impl Load<u32>, group: &Group, count: u32) -> Self {
+        let first = group.index * TILE;
+        // Short islands, each by one lane, and in the last round a long one by all lanes of a subgroup.
+        let end = if any(islands, first, count) { first + TILE + group.lanes } else { 0 };
+        Self { first, count, place: first + group.lane, end }
+    }
+
+    /// Whether there are more of them.
+    #[inline(always)]
+    pub fn more(&self) -> bool {
+        self.place < self.end
+    }
+
+    /// The next one; it may be nothing.
+    #[inline(always)]
+    pub fn next(&mut self, islands: &impl Load<u32>, group: &Group) -> Part {
+        let part = Part::at(islands, group, self.first, self.place, self.count);
+        self.place += group.lanes;
+        part
+    }
+}
+
 /// Whether there may be islands that begin in the tile from `first` on.
 #[inline(always)]
-pub fn any(islands: &impl Load<u32>, first: u32, count: u32) -> bool {
+fn any(islands: &impl Load<u32>, first: u32, count: u32) -> bool {
     let mut any = false;
     if first < count && islands.at(first) < count {
         // None begins in the middle of a long one.
@@ -88,7 +121,7 @@ impl Part {
     /// What a lane does at a place of its workgroup's tile, which begins at `first`: the short island that begins there, or,
     /// behind the tile, its share of the long one that begins in it.
     #[inline(always)]
-    pub fn at(islands: &impl Load<u32>, group: &Group, first: u32, place: u32, count: u32) -> Self {
+    fn at(islands: &impl Load<u32>, group: &Group, first: u32, place: u32, count: u32) -> Self {
         if place < first + TILE {
             Self { first: place, end: end_of_short(islands, place, count), step: 1, start: place }
         } else {

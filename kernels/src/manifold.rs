@@ -7,6 +7,7 @@
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Store};
 use crate::layout;
+use crate::math::{vector, words};
 use crate::rigid::Friction;
 
 layout! {
@@ -77,9 +78,9 @@ impl Head {
     pub fn load(points: &impl Load<UVec4>, first: u32) -> Self {
         let (n, o) = (points.at(first + word::NORMAL), points.at(first + word::OFFSET));
         Self {
-            normal: Vec3::new(f32::from_bits(n.x), f32::from_bits(n.y), f32::from_bits(n.z)),
+            normal: vector(n),
             length: f32::from_bits(n.w),
-            offset: Vec3::new(f32::from_bits(o.x), f32::from_bits(o.y), f32::from_bits(o.z)),
+            offset: vector(o),
             friction: Friction { fixed: unpack(o.w & 0xffff), sliding: unpack(o.w >> 16) },
         }
     }
@@ -87,11 +88,9 @@ impl Head {
     /// Puts it into the record that begins at `first`.
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
-        let (n, o) = (self.normal, self.offset);
         let friction = pack(self.friction.fixed) | pack(self.friction.sliding) << 16;
-        points
-            .put(first + word::NORMAL, UVec4::new(n.x.to_bits(), n.y.to_bits(), n.z.to_bits(), self.length.to_bits()));
-        points.put(first + word::OFFSET, UVec4::new(o.x.to_bits(), o.y.to_bits(), o.z.to_bits(), friction));
+        points.put(first + word::NORMAL, words(self.normal, self.length.to_bits()));
+        points.put(first + word::OFFSET, words(self.offset, friction));
     }
 }
 

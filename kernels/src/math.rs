@@ -1,6 +1,6 @@
 //! Rotations as unit quaternions with 4-byte alignment, poses and twists.
 
-use crate::gpu::glam::Vec3;
+use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Vector, sqrt};
 use crate::layout;
 use crate::turns::Turns;
@@ -108,6 +108,18 @@ impl Pose {
     pub fn of(&self, local: &Pose) -> Pose {
         Pose { position: self.point(local.position), rotation: self.rotation.then_after(&local.rotation) }
     }
+}
+
+/// A vector and one more word as they lie in lists of four words.
+#[inline(always)]
+pub fn words(v: Vec3, w: u32) -> UVec4 {
+    UVec4::new(v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), w)
+}
+
+/// The vector in four words, without the last.
+#[inline(always)]
+pub fn vector(words: UVec4) -> Vec3 {
+    Vec3::new(f32::from_bits(words.x), f32::from_bits(words.y), f32::from_bits(words.z))
 }
 
 /// Two directions at right angles to `n` and to each other. Stable: depends on `n` only.

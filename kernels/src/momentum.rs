@@ -21,7 +21,7 @@
 use crate::frame::Frame;
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Group, Load, Store, sqrt};
-use crate::island::{Part, TILE, any};
+use crate::island::{Part, Parts};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::joints::{Ends, Joint, Row, RowState, Rules, flag};
 use crate::rigid::{Body, NONE, Params, row};
@@ -69,17 +69,12 @@ const MOST: f32 = 0.2;
 /// Corrects the islands that begin in a workgroup's tile.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    let first = group.index * TILE;
-    if !any(&b.islands, first, push.count) {
-        return;
-    }
-    let mut place = first + group.lane;
-    while place < first + TILE + group.lanes {
-        let part = Part::at(&b.islands, group, first, place, push.count);
+    let mut parts = Parts::new(&b.islands, group, push.count);
+    while parts.more() {
+        let part = parts.next(&b.islands, group);
         if part.is_any() && (push.last != 0 || part.members() <= MANY) {
             correct(group, &part, push, b);
         }
-        place += group.lanes;
     }
 }
 

@@ -16,7 +16,7 @@
 
 use crate::felt::Felt;
 use crate::gpu::{Group, Load, Store, fmax, fmin};
-use crate::island::{Part, TILE, any};
+use crate::island::{Part, Parts};
 use crate::{layout, stage};
 
 stage! {
@@ -47,17 +47,12 @@ const REACH: f32 = 10.0;
 /// Adds up the islands that begin in a workgroup's tile.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    let first = group.index * TILE;
-    if !any(&b.islands, first, push.count) {
-        return;
-    }
-    let mut place = first + group.lane;
-    while place < first + TILE + group.lanes {
-        let part = Part::at(&b.islands, group, first, place, push.count);
+    let mut parts = Parts::new(&b.islands, group, push.count);
+    while parts.more() {
+        let part = parts.next(&b.islands, group);
         if part.is_any() {
             share_out(group, &part, push.iterations, b);
         }
-        place += group.lanes;
     }
 }
 

@@ -6,8 +6,8 @@
 
 pub mod barriers;
 pub mod bvh;
+mod islands;
 pub mod joints;
-mod momentum;
 mod recording;
 pub mod reduce;
 mod rows;

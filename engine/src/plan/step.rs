@@ -5,8 +5,8 @@
 //! dispatched indirectly: when they are not, and the step is strict, nothing happens and it can be repeated with longer ones.
 
 use super::bvh::{Bvh, Search, Tree};
+use super::islands::IslandPasses;
 use super::joints::{JointBuffers, JointPasses, record_apart};
-use super::momentum::MomentumPasses;
 use super::recording::{PlanError, Recording};
 use super::rows::{Coloured, record_colours, record_rows};
 use super::scan::{self, Scan};
@@ -373,7 +373,7 @@ impl StepPlan {
         room.other.payloads = work.coloured;
         let Work { frames, ranks, rotations, deltas, args, .. } = work;
         let iterations = options.iterations;
-        let momentum = MomentumPasses {
+        let together = IslandPasses {
             buffers: s,
             frames,
             ranks,
@@ -387,7 +387,7 @@ impl StepPlan {
             iterations,
         };
         if joints > 0 {
-            momentum.record_shares(r, work.felt, work.shares)?;
+            together.record_shares(r, work.felt, work.shares)?;
             jointed.start(r, work.shares)?;
         }
 
@@ -437,11 +437,11 @@ impl StepPlan {
             Ok(())
         };
         let keeps = options.momentum && options.dual;
-        let islands = if joints > 0 && keeps { Some(momentum.find(r, ties::TOUCHING)?) } else { None };
+        let islands = if joints > 0 && keeps { Some(together.find(r, ties::TOUCHING)?) } else { None };
         for iteration in 0..options.iterations {
             sweep(r, 0)?;
             if let Some(islands) = islands {
-                momentum.correct(r, islands, iteration + 1 == options.iterations)?;
+                together.correct(r, islands, iteration + 1 == options.iterations)?;
             }
             if options.dual {
                 r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
@@ -453,8 +453,8 @@ impl StepPlan {
         if joints > 0 {
             jointed.forces(r, !options.dual)?;
         } else if keeps {
-            let islands = momentum.find(r, ties::PUSHING)?;
-            momentum.correct(r, islands, true)?;
+            let islands = together.find(r, ties::PUSHING)?;
+            together.correct(r, islands, true)?;
         }
 
         let bind = velocity::Bind {

@@ -14,7 +14,7 @@ use drystone_kernels::math::{Rotation, Twist};
 use drystone_kernels::{capacity, felt, island, momentum, shares};
 
 /// The passes over islands.
-pub(super) struct MomentumPasses {
+pub(super) struct IslandPasses {
     pub buffers: StepBuffers,
     pub frames: Buffer<UVec4>,
     pub ranks: Buffer<u32>,
@@ -30,7 +30,7 @@ pub(super) struct MomentumPasses {
     pub iterations: u32,
 }
 
-impl MomentumPasses {
+impl IslandPasses {
     /// Finds the islands: what joints tie together, and the contacts that `ties` names. Returns bodies sorted by island.
     pub fn find(&self, r: &mut Recording, ties: u32) -> Result<Pairs, PlanError> {
         let (count, joints) = (self.bodies, self.joints);
