@@ -10,7 +10,7 @@ use drystone::glam::Vec3;
 use drystone::layout::{Aabb, Extent};
 use drystone::plan::bvh::{Bvh, Search};
 use drystone::plan::scan::{Scan, Scratch};
-use drystone::plan::sort::{Pairs, Sort};
+use drystone::plan::sort::{KeyedItems, Sort};
 use drystone::plan::{Buffer, Recording, reduce};
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
 use rayon::prelude::*;
@@ -94,7 +94,7 @@ fn scan_case(n: u32) -> Case {
 fn sort_case(n: u32) -> Case {
     let mut recording = Recording::new("sort");
     let counters = counted(&mut recording);
-    let input = Pairs::new(&mut recording, "input", u64::from(n)).expect("a new name");
+    let input = KeyedItems::new(&mut recording, "input", u64::from(n)).expect("a new name");
     let sort = Sort { input, extent: Extent::host(n), key_bits: 32, counters, spare: 0 };
     sort.record(&mut recording, "sort").expect("a plan");
     let keys: Vec<u32> = (0..n).map(hashed).collect();

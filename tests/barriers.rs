@@ -7,7 +7,8 @@ use drystone::layout::{DispatchArgs, Extent};
 use drystone::plan::barriers::{Barrier, Schedule, Step, schedule};
 use drystone::plan::bvh::{Bvh, Search};
 use drystone::plan::{Buffer, Recording, Use};
-use drystone_kernels::{capacity, leaves, scan_spine, scan_sums};
+use drystone_kernels::detect::leaves;
+use drystone_kernels::primitives::{capacity, scan_spine, scan_sums};
 
 /// The schedule run twice in a row: what stands at each position.
 fn twice(schedule: &Schedule) -> Vec<&Step> {

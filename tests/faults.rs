@@ -10,11 +10,12 @@ use drystone::kernels::{Manifest, ManifestError, STAGES, words};
 use drystone::layout::{Extent, Pair};
 use drystone::plan::bvh::Bvh;
 use drystone::plan::scan::{Scan, Scratch};
-use drystone::plan::sort::{Pairs, Sort};
+use drystone::plan::sort::{KeyedItems, Sort};
 use drystone::plan::{Buffer, BufferId, PlanError, Recording};
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{self, Loader, Missing, OwnDevice, OwnDeviceOptions, VulkanRunner};
-use drystone_kernels::{manifest, scan_sums};
+use drystone_kernels::manifest;
+use drystone_kernels::primitives::scan_sums;
 use std::path::{Path, PathBuf};
 
 // ---- loader, device, driver
@@ -232,7 +233,7 @@ fn senseless_recordings_are_refused_by_name() {
     assert!(recording.commands().is_empty(), "nothing refused was recorded");
 
     let counters = recording.buffer("counters", 1).unwrap();
-    let input = Pairs::new(&mut recording, "input", 4).unwrap();
+    let input = KeyedItems::new(&mut recording, "input", 4).unwrap();
     let sort = Sort { input, extent: Extent::host(u32::MAX), key_bits: 32, counters, spare: 0 };
     let error = sort.record(&mut recording, "sort").unwrap_err();
     assert!(matches!(error, PlanError::TooManyItems { what: "sort", .. }), "{error}");

@@ -8,7 +8,7 @@ use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::world::{BodyDesc, Collider, Hull, Shape, World};
 use drystone::{Settings, Simulation, scenes};
-use drystone_kernels::manifold::{FourPoints, Head, record, word};
+use drystone_kernels::detect::manifold::{FourPoints, Head, record, word};
 use std::sync::Arc;
 
 const DT: f32 = 1.0 / 60.0;

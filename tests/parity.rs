@@ -126,6 +126,6 @@ fn islands_agree() {
             }
         }
     }
-    let asked = ["felt", "islands", "shares", "joints_start", "momentum", "velocity"];
+    let asked = ["carried_load", "islands", "load_share", "joints_start", "momentum", "velocity"];
     agrees(short(world), |stage| asked.contains(&stage), 7);
 }

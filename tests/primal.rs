@@ -8,12 +8,12 @@ use drystone::backend::{Device, RunnerExt};
 use drystone::plan::BufferId;
 use drystone::plan::step::{StepOptions, StepPlan};
 use drystone::{PrimalForm, Settings, Simulation, SolveForm, glam::Vec3, scenes};
-use drystone_kernels::gate::counter;
+use drystone_kernels::detect::gate::counter;
 use drystone_kernels::gpu::{Vector, Wide};
 use drystone_kernels::math::{Pose, Rotation};
-use drystone_kernels::rigid::{ColourRange, option};
-use drystone_kernels::system::{System, Systems, Twists};
-use drystone_kernels::turns::Turns;
+use drystone_kernels::solve::system::{System, Systems, Twists};
+use drystone_kernels::solve::turns::Turns;
+use drystone_kernels::state::rigid::{ColourRange, option};
 
 /// Largest difference after a step, in metres and in parts of a turn's quaternion. The bodies are about a metre large and move
 /// by up to 0.1 m in the step.

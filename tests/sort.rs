@@ -6,7 +6,7 @@ use common::{Random, on_every_backend};
 use drystone::backend::RunnerExt;
 use drystone::layout::Extent;
 use drystone::plan::Recording;
-use drystone::plan::sort::{Pairs, Sort};
+use drystone::plan::sort::{KeyedItems, Sort};
 
 const SIZES: [u32; 11] = [0, 1, 2, 63, 64, 65, 255, 256, 257, 65_537, 4_000_000];
 
@@ -28,10 +28,10 @@ fn inputs(n: u32) -> Vec<(&'static str, Vec<u32>)> {
     list
 }
 
-fn plan(n: u32, key_bits: u32) -> (Recording, Pairs, Pairs) {
+fn plan(n: u32, key_bits: u32) -> (Recording, KeyedItems, KeyedItems) {
     let mut recording = Recording::new("sort");
     let counters = recording.buffer("counters", 1).unwrap();
-    let input = Pairs::new(&mut recording, "input", u64::from(n)).unwrap();
+    let input = KeyedItems::new(&mut recording, "input", u64::from(n)).unwrap();
     let sort = Sort { input, extent: Extent::host(n), key_bits, counters, spare: 0 };
     let sorted = sort.record(&mut recording, "sort").unwrap();
     (recording, input, sorted)
@@ -81,7 +81,7 @@ fn takes_its_count_from_the_device() {
         let limit = 10_000;
         let mut recording = Recording::new("sort by a counter");
         let counters = recording.buffer("counters", 2).unwrap();
-        let input = Pairs::new(&mut recording, "input", u64::from(limit)).unwrap();
+        let input = KeyedItems::new(&mut recording, "input", u64::from(limit)).unwrap();
         let sort = Sort { input, extent: Extent::counter(1, limit), key_bits: 32, counters, spare: 0 };
         let sorted = sort.record(&mut recording, "sort").unwrap();
         let mut runner = backend.runner(&recording).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use common::{Backend, DRIVERS, on_device};
 use drystone::backend::RunnerExt;
 use drystone::plan::Recording;
-use drystone_kernels::probe::{Bind, Push, STAGE, word};
+use drystone_kernels::primitives::probe::{Bind, Push, STAGE, word};
 
 fn probe(backend: &Backend) -> Vec<u32> {
     let mut recording = Recording::new("probe");

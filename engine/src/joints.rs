@@ -7,8 +7,8 @@ use crate::plan::step::StepPlan;
 use crate::upload::rotation_to_device;
 use crate::world::joint::{Axis, Hold, JointAxis, JointEntry, Joints};
 use crate::world::{BodyEntry, BodyKind, JointDesc, World};
-use drystone_kernels::joints::{Joint, JointForce, Row, RowState, axis, flag};
-use drystone_kernels::rigid::NONE;
+use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState, axis, flag};
+use drystone_kernels::state::rigid::NONE;
 
 /// A point and a frame from the user's body space to that of the device.
 fn on_body(body: Option<&BodyEntry>, anchor: Vec3, frame: Quat) -> (Vec3, Quat) {
@@ -37,7 +37,7 @@ fn reach(desc: &JointDesc) -> f32 {
 }
 
 /// The joint in a slot; one that is not there has no rows.
-fn record(world: &World, slot: u32) -> (Joint, Vec<Row>) {
+fn record(world: &World, slot: u32) -> (Joint, Vec<JointRow>) {
     let Some(JointEntry { desc, first_row, broken, .. }) = world.joint_store().slot(slot) else {
         return (Joint { flags: flag::BROKEN, body_b: NONE, ..Default::default() }, Vec::new());
     };
@@ -111,7 +111,7 @@ pub(crate) fn send(world: &mut World, plan: &StepPlan, runner: &mut dyn Runner, 
     let links = if all || store.relinked() { links(store, room.bodies) } else { Vec::new() };
     // Slots and rows that stand next to each other go in one piece.
     let mut joints: Vec<(u32, Vec<Joint>)> = Vec::new();
-    let mut rows: Vec<(u32, Vec<Row>)> = Vec::new();
+    let mut rows: Vec<(u32, Vec<JointRow>)> = Vec::new();
     let mut states: Vec<(u32, Vec<RowState>)> = Vec::new();
     for (slot, fresh, (joint, list)) in &records {
         append(&mut joints, *slot, &[*joint]);

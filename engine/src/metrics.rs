@@ -5,10 +5,10 @@ use crate::glam::{DQuat, DVec3, Quat, Vec3};
 use crate::world::joint::{Hold, JointAxis};
 use crate::world::{BodyHandle, JointHandle};
 use crate::{Result, Simulation};
-use drystone_kernels::gate::counter;
+use drystone_kernels::detect::gate::counter;
+use drystone_kernels::detect::manifold::{FourPoints, record, word};
 use drystone_kernels::manifest::fnv1a;
-use drystone_kernels::manifold::{FourPoints, record, word};
-use drystone_kernels::rigid::kind;
+use drystone_kernels::state::rigid::kind;
 use std::collections::BTreeMap;
 
 /// What a state amounts to.

@@ -9,8 +9,8 @@ use crate::upload::{Batch, BodyRecord, collider_record, from_device};
 use crate::world::{BodyHandle, Hull, JointHandle, World, unit_box};
 use crate::{Error, Method, Result, Settings, SolveForm};
 use bytemuck::Pod;
-use drystone_kernels::gate::counter;
-use drystone_kernels::rigid::{self, NONE, Params, kind, option};
+use drystone_kernels::detect::gate::counter;
+use drystone_kernels::state::rigid::{self, NONE, Params, kind, option};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position, rotation and velocities of a body.

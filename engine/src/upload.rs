@@ -4,9 +4,9 @@ use crate::glam::{DVec3, Quat, Vec3};
 use crate::plan::step::Capacities;
 use crate::simulation::BodyState;
 use crate::world::{Edit, World};
-use drystone_kernels::edits::{Edit as Record, what};
 use drystone_kernels::math::{Pose, Rotation, Twist};
-use drystone_kernels::rigid::{Body, Collider, Friction, Size, What, kind, shape};
+use drystone_kernels::state::edits::{EditRecord, what};
+use drystone_kernels::state::rigid::{Body, Collider, Friction, Size, What, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
@@ -93,7 +93,7 @@ pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
 /// What changed since the last step.
 pub(crate) struct Batch {
     /// For the stage `edits`.
-    pub records: Vec<Record>,
+    pub records: Vec<EditRecord>,
     /// Colliders that stand next to each other, by their first slot.
     pub colliders: Vec<(u32, Vec<Collider>)>,
     /// What takes back, in the next step, what was for one step only.
@@ -187,7 +187,7 @@ impl Change {
 
     /// Writes the body's records, in the order of [`what`].
     fn write(&self, world: &World, body: u32, seconds: f32, batch: &mut Batch) {
-        let mut put = |what, a, b, c| batch.records.push(Record { body, what, a, b, c });
+        let mut put = |what, a, b, c| batch.records.push(EditRecord { body, what, a, b, c });
         let on_device = |position, rotation| {
             let (centre, axes) =
                 world.slot(body).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));

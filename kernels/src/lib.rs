@@ -11,85 +11,72 @@
 // Kernel loops are written with `while` and explicit indices: that is what the GPU compiler handles best.
 #![allow(clippy::manual_range_contains)]
 
-pub mod collide;
-pub mod frame;
+pub mod detect;
+pub mod finish;
 pub mod gpu;
-pub mod island;
-pub mod joints;
+pub mod graph;
 pub mod layout;
 #[cfg(not(target_arch = "spirv"))]
 pub mod manifest;
-pub mod manifold;
 pub mod math;
-pub mod picture;
-pub mod rays;
-pub mod rigid;
+pub mod pictures;
+pub mod primitives;
+pub mod queries;
 pub mod solve;
-pub mod system;
-pub mod turns;
-pub mod walk;
+pub mod state;
 
-/// Lists the stages: declares their modules, and the table the host works with.
-macro_rules! stages {
-    ($($name:ident)*) => {
-        $(pub mod $name;)*
-
-        /// Every stage, in the order of the list.
-        #[cfg(not(target_arch = "spirv"))]
-        pub static STAGES: &[&gpu::Stage] = &[$(&$name::STAGE),*];
-    };
-}
-
-stages! {
-    probe
-    reduce
-    scan_sums
-    scan_spine
-    scan_apply
-    sort_count
-    sort_scatter
-    capacity
-    scene_bounds
-    morton
-    hierarchy
-    leaves
-    pyramid
-    refit
-    pairs_count
-    pairs_fill
-    edits
-    bounds
-    touch
-    touch_hull
-    joints_apart
-    gate
-    contacts_hull
-    contacts
-    felt
-    shares
-    joints_start
-    entries
-    rows_clear
-    rows
-    colour
-    colour_settle
-    colour_ranges
-    ranks
-    predict
-    primal
-    primal_joints
-    dual
-    joints_dual
-    islands
-    momentum
-    velocity
-    joints_break
-    store
-    body_values
-    eye_rays
-    cast
-    sunlight
-    occlusion
-    shade
-    develop
-}
+/// Every stage, in the order of the step.
+#[cfg(not(target_arch = "spirv"))]
+pub static STAGES: &[&gpu::Stage] = &[
+    &primitives::probe::STAGE,
+    &primitives::reduce::STAGE,
+    &primitives::scan_sums::STAGE,
+    &primitives::scan_spine::STAGE,
+    &primitives::scan_apply::STAGE,
+    &primitives::sort_count::STAGE,
+    &primitives::sort_scatter::STAGE,
+    &primitives::capacity::STAGE,
+    &state::edits::STAGE,
+    &detect::bounds::STAGE,
+    &detect::scene_bounds::STAGE,
+    &detect::morton::STAGE,
+    &detect::hierarchy::STAGE,
+    &detect::leaves::STAGE,
+    &detect::pyramid::STAGE,
+    &detect::refit::STAGE,
+    &detect::pairs_count::STAGE,
+    &detect::pairs_fill::STAGE,
+    &detect::touch::STAGE,
+    &detect::touch_hull::STAGE,
+    &detect::joints_apart::STAGE,
+    &detect::gate::STAGE,
+    &detect::contacts_hull::STAGE,
+    &detect::contacts::STAGE,
+    &graph::entries::STAGE,
+    &graph::rows_clear::STAGE,
+    &graph::rows::STAGE,
+    &graph::colour::STAGE,
+    &graph::colour_settle::STAGE,
+    &graph::colour_ranges::STAGE,
+    &graph::body_order::STAGE,
+    &graph::islands::STAGE,
+    &solve::carried_load::STAGE,
+    &solve::load_share::STAGE,
+    &solve::joints_start::STAGE,
+    &solve::predict::STAGE,
+    &solve::primal::STAGE,
+    &solve::primal_joints::STAGE,
+    &solve::dual::STAGE,
+    &solve::joints_dual::STAGE,
+    &solve::momentum::STAGE,
+    &finish::joints_break::STAGE,
+    &finish::velocity::STAGE,
+    &finish::store::STAGE,
+    &queries::cast::STAGE,
+    &pictures::body_values::STAGE,
+    &pictures::eye_rays::STAGE,
+    &pictures::sunlight::STAGE,
+    &pictures::occlusion::STAGE,
+    &pictures::shade::STAGE,
+    &pictures::develop::STAGE,
+];

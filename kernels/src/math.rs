@@ -3,7 +3,7 @@
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Vector, sqrt};
 use crate::layout;
-use crate::turns::Turns;
+use crate::solve::turns::Turns;
 
 layout! {
     /// A rotation: unit quaternion, vector part and scalar.

@@ -3,12 +3,13 @@
 
 use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
-use super::sort::{Pairs, Sort};
+use super::sort::{KeyedItems, Sort};
+use drystone_kernels::detect::pyramid::FAN;
+use drystone_kernels::detect::{hierarchy, leaves, morton, pairs_count, pairs_fill, pyramid, refit, scene_bounds};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::UVec4;
 use drystone_kernels::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair, Volume};
-use drystone_kernels::pyramid::FAN;
-use drystone_kernels::{capacity, hierarchy, leaves, morton, pairs_count, pairs_fill, pyramid, refit, scene_bounds};
+use drystone_kernels::primitives::capacity;
 
 /// Most boxes a hierarchy takes: the top bit of a reference marks leaves.
 pub const MAX_BOXES: u32 = LEAF - 1;
@@ -57,11 +58,11 @@ impl Bvh {
         let limit = u64::from(extent.limit);
 
         let scene = self.record_scene(recording, name)?;
-        let codes = Pairs::new(recording, &format!("{name}.codes"), limit)?;
+        let codes = KeyedItems::new(recording, &format!("{name}.codes"), limit)?;
         let bind = morton::Bind { boxes, counters, scene, keys: codes.keys, order: codes.payloads };
         recording.dispatch_each(limit, bind.with(morton::Push { extent }))?;
         let sort = Sort { input: codes, extent, key_bits: morton::KEY_BITS, counters, spare };
-        let Pairs { keys, payloads: order } = sort.record(recording, &format!("{name}.sort"))?;
+        let KeyedItems { keys, payloads: order } = sort.record(recording, &format!("{name}.sort"))?;
 
         let nodes = recording.buffer(format!("{name}.nodes"), limit)?;
         let ropes = recording.buffer(format!("{name}.ropes"), limit)?;

@@ -2,29 +2,31 @@
 
 use super::recording::{PlanError, Recording};
 use super::rows::bits;
-use super::sort::{Pairs, Room, Sort};
+use super::sort::{KeyedItems, Sort, SortScratch};
 use super::step::StepBuffers;
-use drystone_kernels::felt::Felt;
-use drystone_kernels::gate::{bit, counter, dispatch};
+use drystone_kernels::detect::gate::{bit, counter, dispatch};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::UVec4;
-use drystone_kernels::islands::{self, phase, ties};
+use drystone_kernels::graph::island;
+use drystone_kernels::graph::islands::{self, phase, ties};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::math::{Rotation, Twist};
-use drystone_kernels::{capacity, felt, island, momentum, shares};
+use drystone_kernels::primitives::capacity;
+use drystone_kernels::solve::carried_load::CarriedLoad;
+use drystone_kernels::solve::{carried_load, load_share, momentum};
 
 /// The passes over islands.
 pub(super) struct IslandPasses {
     pub buffers: StepBuffers,
-    pub frames: Buffer<UVec4>,
-    pub ranks: Buffer<u32>,
+    pub solver_bodies: Buffer<UVec4>,
+    pub body_order: Buffer<u32>,
     pub rotations: Buffer<Rotation>,
     pub deltas: Buffer<Twist>,
     pub args: Buffer<DispatchArgs>,
     /// A word a body each, free to be written.
-    pub unsorted: Pairs,
+    pub unsorted: KeyedItems,
     /// The same, for a sort of as many keys as there are bodies.
-    pub room: Room,
+    pub room: SortScratch,
     pub bodies: u32,
     pub joints: u32,
     pub iterations: u32,
@@ -32,7 +34,7 @@ pub(super) struct IslandPasses {
 
 impl IslandPasses {
     /// Finds the islands: what joints tie together, and the contacts that `ties` names. Returns bodies sorted by island.
-    pub fn find(&self, r: &mut Recording, ties: u32) -> Result<Pairs, PlanError> {
+    pub fn find(&self, r: &mut Recording, ties: u32) -> Result<KeyedItems, PlanError> {
         let (count, joints) = (self.bodies, self.joints);
         let s = &self.buffers;
         for phase in [phase::APART, phase::JOIN, phase::SETTLE] {
@@ -70,9 +72,14 @@ impl IslandPasses {
     }
 
     /// How much of what joints pull with is a load.
-    pub fn record_shares(&self, r: &mut Recording, felt: Buffer<Felt>, shares: Buffer<f32>) -> Result<(), PlanError> {
+    pub fn record_load_shares(
+        &self,
+        r: &mut Recording,
+        carried_loads: Buffer<CarriedLoad>,
+        load_shares: Buffer<f32>,
+    ) -> Result<(), PlanError> {
         let (s, count) = (&self.buffers, self.bodies);
-        let bind = felt::Bind {
+        let bind = carried_load::Bind {
             params: s.params,
             bodies: s.bodies,
             velocities: s.velocities,
@@ -81,26 +88,26 @@ impl IslandPasses {
             rows: s.rows,
             joint_links: s.joints.links,
             joint_forces: s.joints.forces,
-            felt,
-            shares,
+            carried_loads,
+            load_shares,
         };
-        r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(felt::Push { count }))?;
+        r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(carried_load::Push { count }))?;
         let sorted = self.find(r, ties::JOINTS)?;
-        let bind = shares::Bind { islands: sorted.keys, members: sorted.payloads, felt, shares };
+        let bind = load_share::Bind { islands: sorted.keys, members: sorted.payloads, carried_loads, load_shares };
         r.dispatch_indirect(
             self.args,
             dispatch::ISLANDS,
-            bind.with(shares::Push { count, iterations: self.iterations }),
+            bind.with(load_share::Push { count, iterations: self.iterations }),
         )
     }
 
     /// Moves them. `last`: those too that are too large for every iteration.
-    pub fn correct(&self, r: &mut Recording, sorted: Pairs, last: bool) -> Result<(), PlanError> {
+    pub fn correct(&self, r: &mut Recording, sorted: KeyedItems, last: bool) -> Result<(), PlanError> {
         let s = &self.buffers;
         let bind = momentum::Bind {
             bodies: s.bodies,
             starts: s.starts,
-            frames: self.frames,
+            solver_bodies: self.solver_bodies,
             islands: sorted.keys,
             members: sorted.payloads,
             poses: s.poses,
@@ -110,7 +117,7 @@ impl IslandPasses {
             joints: s.joints.joints,
             joint_rows: s.joints.rows,
             row_states: s.joints.states,
-            ranks: self.ranks,
+            body_order: self.body_order,
             rotations: self.rotations,
         };
         let push = momentum::Push { count: self.bodies, joints: self.joints, last: u32::from(last) };

@@ -2,12 +2,14 @@
 
 use super::recording::{PlanError, Recording};
 use super::step::{Capacities, StepBuffers};
-use drystone_kernels::gate::{counter, dispatch};
+use drystone_kernels::detect::gate::{counter, dispatch};
+use drystone_kernels::detect::joints_apart;
+use drystone_kernels::finish::joints_break;
 use drystone_kernels::gpu::Buffer;
-use drystone_kernels::joints::{Joint, JointForce, Row, RowState};
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::Twist;
-use drystone_kernels::{joints_apart, joints_break, joints_dual, joints_start, primal, primal_joints};
+use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState};
+use drystone_kernels::solve::{joints_dual, joints_start, primal, primal_joints};
 
 /// Joints on the device.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +17,7 @@ pub struct JointBuffers {
     /// Joints.
     pub joints: Buffer<Joint>,
     /// Their rows.
-    pub rows: Buffer<Row>,
+    pub rows: Buffer<JointRow>,
     /// What the solver knows of every row.
     pub states: Buffer<RowState>,
     /// What every joint pulled with in the last step.
@@ -69,7 +71,7 @@ pub(super) struct JointPasses {
 
 impl JointPasses {
     /// Coordinates at the start, and the warm start (lines 5 and 6).
-    pub fn start(&self, r: &mut Recording, shares: Buffer<f32>) -> Result<(), PlanError> {
+    pub fn start(&self, r: &mut Recording, load_shares: Buffer<f32>) -> Result<(), PlanError> {
         let s = &self.buffers;
         let bind = joints_start::Bind {
             params: s.params,
@@ -78,7 +80,7 @@ impl JointPasses {
             joints: s.joints.joints,
             joint_rows: s.joints.rows,
             row_states: s.joints.states,
-            shares,
+            load_shares,
         };
         r.dispatch_indirect(self.args, dispatch::JOINTS, bind.with(joints_start::Push { count: self.count }))
     }
@@ -88,7 +90,7 @@ impl JointPasses {
         let j = &self.buffers.joints;
         primal_joints::Bind {
             params: without.params,
-            frames: without.frames,
+            solver_bodies: without.solver_bodies,
             points: without.points,
             entries: without.entries,
             ranges: without.ranges,

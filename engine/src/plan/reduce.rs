@@ -3,8 +3,8 @@
 use super::recording::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
-pub use drystone_kernels::reduce::op;
-use drystone_kernels::reduce::{self, Push, TILE};
+pub use drystone_kernels::primitives::reduce::op;
+use drystone_kernels::primitives::reduce::{self, Push, TILE};
 
 /// Appends a reduction of `values` by `op` (one of [`op`]). The result is element 0 of the returned buffer. Buffers
 /// it makes are named after `name`; `counters` holds the count when `extent` says so.

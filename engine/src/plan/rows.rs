@@ -1,12 +1,13 @@
 //! Who touches whom, seen from the bodies: rows of manifolds, and colours over them.
 
 use super::recording::{PlanError, Recording};
-use super::sort::{Pairs, Room, Sort};
+use super::sort::{KeyedItems, Sort, SortScratch};
 use super::step::{Capacities, StepBuffers, StepOptions, Work};
-use drystone_kernels::gate::{counter, dispatch};
+use drystone_kernels::detect::gate::{counter, dispatch};
 use drystone_kernels::gpu::Buffer;
+use drystone_kernels::graph::{body_order, colour, colour_ranges, colour_settle, entries, rows, rows_clear};
 use drystone_kernels::layout::Extent;
-use drystone_kernels::{colour, colour_ranges, colour_settle, entries, primal, ranks, rows, rows_clear};
+use drystone_kernels::solve::primal;
 
 /// Bits that a key up to `largest` needs.
 pub(super) fn bits(largest: u32) -> u32 {
@@ -22,7 +23,7 @@ pub(super) fn record_rows(
 ) -> Result<(), PlanError> {
     let Capacities { bodies, manifolds, .. } = capacities;
     let (limit, nobody) = (manifolds * 2, bodies);
-    let unsorted = Pairs::new(r, "rows.unsorted", u64::from(limit))?;
+    let unsorted = KeyedItems::new(r, "rows.unsorted", u64::from(limit))?;
     let bind = entries::Bind {
         bodies: s.bodies,
         manifolds: s.manifolds,
@@ -54,8 +55,8 @@ pub(super) fn record_rows(
 /// Bodies by colour, and the buffers that sorted them and are free again, but for the payloads of the sort's room: those are the order.
 pub(super) struct Coloured {
     pub order: Buffer<u32>,
-    pub unsorted: Pairs,
-    pub room: Room,
+    pub unsorted: KeyedItems,
+    pub room: SortScratch,
 }
 
 /// Colours (line 2), and the bodies sorted by them.
@@ -86,7 +87,7 @@ pub(super) fn record_colours(
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(colour::Push { count, colours, joints, round }))?;
         (from, to) = (to, from);
     }
-    let keyed = Pairs::new(r, "colours.unsorted", u64::from(count))?;
+    let keyed = KeyedItems::new(r, "colours.unsorted", u64::from(count))?;
     let bind = colour_settle::Bind {
         bodies: s.bodies,
         rows: s.rows,
@@ -103,13 +104,13 @@ pub(super) fn record_colours(
     r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(push))?;
     let sort =
         Sort { input: keyed, extent: Extent::host(count), key_bits: 8, counters: s.counters, spare: counter::SPARE };
-    let room = Room::new(r, "colours.sort", count)?;
+    let room = SortScratch::new(r, "colours.sort", count)?;
     let sorted = sort.record_in(r, room)?;
     let bind =
         colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: s.ranges, args: work.colour_args };
     let (lanes, large) = (1 << options.lanes.clamp(1, primal::LANES).ilog2(), options.large_colour);
     r.dispatch_indirect(work.args, dispatch::ONCE, bind.with(colour_ranges::Push { count, colours, lanes, large }))?;
-    let bind = ranks::Bind { order: sorted.payloads, ranks: work.ranks };
-    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(ranks::Push { count }))?;
+    let bind = body_order::Bind { order: sorted.payloads, body_order: work.body_order };
+    r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(body_order::Push { count }))?;
     Ok(Coloured { order: sorted.payloads, unsorted: keyed, room })
 }

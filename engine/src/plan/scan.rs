@@ -4,9 +4,9 @@
 use super::recording::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
-use drystone_kernels::scan_spine::FEW;
-use drystone_kernels::scan_sums::{Push, TILE};
-use drystone_kernels::{scan_apply, scan_spine, scan_sums};
+use drystone_kernels::primitives::scan_spine::FEW;
+use drystone_kernels::primitives::scan_sums::{Push, TILE};
+use drystone_kernels::primitives::{scan_apply, scan_spine, scan_sums};
 
 /// Buffers of a scan that can be used again by a later scan of the same size or less.
 #[derive(Clone, Copy, Debug)]

@@ -5,19 +5,19 @@ use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
-use drystone_kernels::sort_count::{self, BITS, DIGITS, Push, TILE};
-use drystone_kernels::sort_scatter;
+use drystone_kernels::primitives::sort_count::{self, BITS, DIGITS, Push, TILE};
+use drystone_kernels::primitives::sort_scatter;
 
 /// Keys with their payloads.
 #[derive(Clone, Copy, Debug)]
-pub struct Pairs {
+pub struct KeyedItems {
     /// Sorted by these.
     pub keys: Buffer<u32>,
     /// Carried along.
     pub payloads: Buffer<u32>,
 }
 
-impl Pairs {
+impl KeyedItems {
     /// Declares room for `count` keys and payloads.
     pub fn new(recording: &mut Recording, name: &str, count: u64) -> Result<Self, PlanError> {
         Ok(Self {
@@ -29,20 +29,20 @@ impl Pairs {
 
 /// What a sort needs besides its input; free again after it.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct SortScratch {
     /// Keys and payloads go back and forth between these and the input.
-    pub other: Pairs,
+    pub other: KeyedItems,
     table: Buffer<u32>,
     places: Buffer<u32>,
     scratch: scan::Scratch,
 }
 
-impl Room {
+impl SortScratch {
     /// Declares what sorts of up to `limit` keys need.
     pub fn new(recording: &mut Recording, name: &str, limit: u32) -> Result<Self, PlanError> {
         let entries = limit.div_ceil(TILE) * DIGITS;
         Ok(Self {
-            other: Pairs::new(recording, &format!("{name}.other"), u64::from(limit))?,
+            other: KeyedItems::new(recording, &format!("{name}.other"), u64::from(limit))?,
             table: recording.buffer(format!("{name}.table"), u64::from(entries))?,
             places: recording.buffer(format!("{name}.places"), u64::from(entries))?,
             scratch: scan::Scratch::new(recording, name, entries)?,
@@ -57,7 +57,7 @@ pub const MAX_KEYS: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 pub struct Sort {
     /// Keys and payloads. Their order is lost.
-    pub input: Pairs,
+    pub input: KeyedItems,
     /// Number of keys.
     pub extent: Extent,
     /// Bits of a key that may be set; higher ones are not looked at.
@@ -70,20 +70,20 @@ pub struct Sort {
 
 impl Sort {
     /// Appends the rounds and returns where the sorted pairs are. Buffers it makes are named after `name`.
-    pub fn record(self, recording: &mut Recording, name: &str) -> Result<Pairs, PlanError> {
+    pub fn record(self, recording: &mut Recording, name: &str) -> Result<KeyedItems, PlanError> {
         let limit = self.extent.limit;
         if limit > MAX_KEYS {
             let (count, limit) = (u64::from(limit), u64::from(MAX_KEYS));
             return Err(PlanError::TooManyItems { what: "sort", count, limit });
         }
-        let room = Room::new(recording, name, limit)?;
+        let room = SortScratch::new(recording, name, limit)?;
         self.record_in(recording, room)
     }
 
     /// The same in room there is already, for as many keys.
-    pub fn record_in(self, recording: &mut Recording, room: Room) -> Result<Pairs, PlanError> {
+    pub fn record_in(self, recording: &mut Recording, room: SortScratch) -> Result<KeyedItems, PlanError> {
         let Self { input, extent, key_bits, counters, spare } = self;
-        let Room { other, table, places, scratch } = room;
+        let SortScratch { other, table, places, scratch } = room;
         let tiles = extent.limit.div_ceil(TILE);
         if tiles == 0 {
             return Ok(input);

@@ -11,20 +11,20 @@ use super::recording::{PlanError, Recording};
 use super::rows::{Coloured, record_colours, record_rows};
 use super::scan::{self, Scan};
 use crate::world::BOX_EDGES;
-use drystone_kernels::edits::{self, Edit};
-use drystone_kernels::felt::Felt;
-use drystone_kernels::gate::{bit, counter, dispatch};
+use drystone_kernels::detect::gate::{bit, counter, dispatch};
+use drystone_kernels::detect::manifold::{Manifold, word};
+use drystone_kernels::detect::{bounds, contacts, contacts_hull, gate, touch, touch_hull};
+use drystone_kernels::finish::{store, velocity};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
-use drystone_kernels::islands::ties;
+use drystone_kernels::graph::islands::ties;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
-use drystone_kernels::manifold::{Manifold, word};
 use drystone_kernels::math::{Pose, Rotation, Twist};
-use drystone_kernels::rigid::{
+use drystone_kernels::solve::carried_load::CarriedLoad;
+use drystone_kernels::solve::{dual, predict, primal, solver_body};
+use drystone_kernels::state::edits::{self, EditRecord};
+use drystone_kernels::state::rigid::{
     Body, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
-};
-use drystone_kernels::{
-    bounds, contacts, contacts_hull, dual, frame, gate, predict, primal, store, touch, touch_hull, velocity,
 };
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ pub struct Capacities {
     pub hulls: u32,
     /// Edges of all hulls together, those of a box included; as much room is made for vertices and faces.
     pub hull_edges: u32,
-    /// Changes of bodies that the host may send before a step: see [`Edit`].
+    /// Changes of bodies that the host may send before a step: see [`EditRecord`].
     pub edits: u32,
     /// Joints. With none, the step has no passes for them.
     pub joints: u32,
@@ -144,7 +144,7 @@ pub struct StepBuffers {
     /// Forces and torques that the user lets act on them.
     pub forces: Buffer<Twist>,
     /// What the host changed since the last step; how many there are is [`counter::EDITS`].
-    pub edits: Buffer<Edit>,
+    pub edits: Buffer<EditRecord>,
     /// Colliders.
     pub colliders: Buffer<Collider>,
     /// Convex hulls.
@@ -193,15 +193,15 @@ pub struct StepPlan {
 
 /// Buffers only the passes see.
 pub(super) struct Work {
-    pub frames: Buffer<UVec4>,
-    pub ranks: Buffer<u32>,
+    pub solver_bodies: Buffer<UVec4>,
+    pub body_order: Buffer<u32>,
     pub rotations: Buffer<Rotation>,
     pub deltas: Buffer<Twist>,
     pub args: Buffer<DispatchArgs>,
     pub colour_args: Buffer<DispatchArgs>,
     pub coloured: Buffer<u32>,
-    pub felt: Buffer<Felt>,
-    pub shares: Buffer<f32>,
+    pub carried_loads: Buffer<CarriedLoad>,
+    pub load_shares: Buffer<f32>,
 }
 
 impl StepPlan {
@@ -253,7 +253,7 @@ impl StepPlan {
 
         let touches = r.buffer("touches", u64::from(room))?;
         let axes = r.buffer("axes", u64::from(room))?;
-        let places = r.buffer("places", u64::from(room))?;
+        let manifold_offsets = r.buffer("manifold_offsets", u64::from(room))?;
         let bind = touch::Bind {
             params: s.params,
             velocities: s.velocities,
@@ -289,16 +289,16 @@ impl StepPlan {
         if capacities.joints > 0 {
             record_apart(r, s, s.pairs, touches, room)?;
         }
-        let scratch = scan::Scratch::new(r, "places", room)?;
+        let scratch = scan::Scratch::new(r, "manifold_offsets", room)?;
         let scan = Scan {
             values: touches,
-            prefixes: places,
+            prefixes: manifold_offsets,
             extent: Extent::host(room),
             counters: s.counters,
             total: counter::MANIFOLDS,
         };
         scan.record(r, scratch)?;
-        Ok(Touching { touches, axes, places })
+        Ok(Touching { touches, axes, manifold_offsets })
     }
 
     /// Everything that changes the state.
@@ -309,15 +309,15 @@ impl StepPlan {
         let n = u64::from(bodies);
         let jointed_bodies = if joints > 0 { n } else { 1 };
         let work = Work {
-            frames: r.buffer("frames", n * u64::from(frame::word::COUNT))?,
-            ranks: r.buffer("ranks", n)?,
+            solver_bodies: r.buffer("solver_bodies", n * u64::from(solver_body::word::COUNT))?,
+            body_order: r.buffer("body_order", n)?,
             rotations: r.buffer("rotations", n)?,
             deltas: r.buffer("deltas", n)?,
             args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
             colour_args: r.dispatch_args("colour_args", u64::from(options.colours) + 1)?,
             coloured: r.buffer("coloured", n)?,
-            felt: r.buffer("felt", jointed_bodies)?,
-            shares: r.buffer("shares", jointed_bodies)?,
+            carried_loads: r.buffer("carried_load", jointed_bodies)?,
+            load_shares: r.buffer("load_share", jointed_bodies)?,
         };
         let (colours, strict) = (options.colours + 1, u32::from(options.strict));
         let push = gate::Push { bodies, pairs, manifolds, joints, colours, strict };
@@ -334,7 +334,7 @@ impl StepPlan {
                 pairs: s.pairs,
                 touches: touching.touches,
                 axes: touching.axes,
-                places: touching.places,
+                manifold_offsets: touching.manifold_offsets,
                 hulls: s.hulls.hulls,
                 hull_vertices: s.hulls.vertices,
                 hull_faces: s.hulls.faces,
@@ -355,7 +355,7 @@ impl StepPlan {
             pairs: s.pairs,
             touches: touching.touches,
             axes: touching.axes,
-            places: touching.places,
+            manifold_offsets: touching.manifold_offsets,
             rows: s.rows,
             entries: s.entries,
             cached_pairs: s.cached_pairs,
@@ -371,12 +371,12 @@ impl StepPlan {
         // The lists that sorted the colours are free, but for the order of the bodies.
         let mut room = room;
         room.other.payloads = work.coloured;
-        let Work { frames, ranks, rotations, deltas, args, .. } = work;
+        let Work { solver_bodies, body_order, rotations, deltas, args, .. } = work;
         let iterations = options.iterations;
         let together = IslandPasses {
             buffers: s,
-            frames,
-            ranks,
+            solver_bodies,
+            body_order,
             rotations,
             deltas,
             args,
@@ -387,8 +387,8 @@ impl StepPlan {
             iterations,
         };
         if joints > 0 {
-            together.record_shares(r, work.felt, work.shares)?;
-            jointed.start(r, work.shares)?;
+            together.record_load_shares(r, work.carried_loads, work.load_shares)?;
+            jointed.start(r, work.load_shares)?;
         }
 
         let bind = predict::Bind {
@@ -398,19 +398,19 @@ impl StepPlan {
             previous: s.previous,
             poses: s.poses,
             starts: s.starts,
-            frames: work.frames,
+            solver_bodies: work.solver_bodies,
             deltas: work.deltas,
             forces: s.forces,
             joint_links: s.joints.links,
             rows: s.rows,
-            ranks: work.ranks,
+            body_order: work.body_order,
             rotations: work.rotations,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(predict::Push { count: bodies, joints }))?;
 
         let primal = primal::Bind {
             params: s.params,
-            frames: work.frames,
+            solver_bodies: work.solver_bodies,
             points: s.points,
             entries: s.entries,
             ranges: s.ranges,
@@ -466,8 +466,8 @@ impl StepPlan {
             velocities: s.velocities,
             previous: s.previous,
             counters: s.counters,
-            frames: work.frames,
-            ranks: work.ranks,
+            solver_bodies: work.solver_bodies,
+            body_order: work.body_order,
             rotations: work.rotations,
         };
         r.dispatch_indirect(work.args, dispatch::BODIES, bind.with(velocity::Push { count: bodies }))?;
@@ -491,7 +491,7 @@ impl StepPlan {
 struct Touching {
     touches: Buffer<u32>,
     axes: Buffer<u32>,
-    places: Buffer<u32>,
+    manifold_offsets: Buffer<u32>,
 }
 
 /// What the host changed.

@@ -4,9 +4,9 @@ use super::RenderError;
 use crate::glam::{Quat, Vec3};
 use crate::layout::Aabb;
 use crate::world::World;
-use drystone_kernels::eye_rays::FAR;
-use drystone_kernels::rays::Ray;
-use drystone_kernels::rigid::shape;
+use drystone_kernels::pictures::eye_rays::FAR;
+use drystone_kernels::queries::rays::Ray;
+use drystone_kernels::state::rigid::shape;
 
 /// An eye that looks at a point, y upwards.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use crate::glam::Vec3;
 use crate::plan::{Buffer, Recording};
 use crate::world::BodyHandle;
 use crate::{Result, Simulation};
-use drystone_kernels::rays::{Hit, Ray};
-use drystone_kernels::rigid::NONE;
+use drystone_kernels::queries::rays::{Hit, Ray};
+use drystone_kernels::state::rigid::NONE;
 
 /// What a ray met first.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,8 +15,8 @@ mod plan;
 
 pub use camera::{Camera, bounds};
 pub use cast::{RayCaster, RayHit};
-pub use drystone_kernels::picture::View;
-pub use drystone_kernels::rays::{Hit, Ray};
+pub use drystone_kernels::pictures::common::View;
+pub use drystone_kernels::queries::rays::{Hit, Ray};
 pub use palette::palette;
 pub use plan::{RenderBuffers, RenderOptions, RenderPlan};
 
@@ -24,7 +24,7 @@ use crate::backend::{Part, RunTimes, RunnerExt};
 use crate::glam::Vec3;
 use crate::plan::Recording;
 use crate::{Result, Simulation};
-use drystone_kernels::picture::show;
+use drystone_kernels::pictures::common::show;
 
 /// What cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Colours: those that tell things apart, and a ramp from cold to hot.
 
 use crate::glam::Vec3;
-use drystone_kernels::picture::{BODIES, CLASSES, RAMP};
+use drystone_kernels::pictures::common::{BODIES, CLASSES, RAMP};
 
 /// Sandstone, clay, slate and moss, as sRGB: many bodies beside each other make a wall, not confetti.
 const STONES: [u32; BODIES as usize] = [

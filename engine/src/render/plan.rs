@@ -6,9 +6,10 @@ use crate::plan::step::{HullBuffers, StepPlan};
 use crate::plan::{Buffer, PlanError, Recording, reduce};
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::Extent;
-use drystone_kernels::picture::{COLOURS, TILE, View};
-use drystone_kernels::rays::{Hit, Ray};
-use drystone_kernels::{body_values, cast, develop, eye_rays, occlusion, shade, sunlight};
+use drystone_kernels::pictures::common::{COLOURS, TILE, View};
+use drystone_kernels::pictures::{body_values, develop, eye_rays, occlusion, shade, sunlight};
+use drystone_kernels::queries::cast;
+use drystone_kernels::queries::rays::{Hit, Ray};
 
 /// Size and quality of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::inertia::MassProperties;
 use super::{Collider, Shape, WorldError, finite1, finite3, positive, unit};
 use crate::glam::{Quat, Vec3};
-use drystone_kernels::rigid::kind;
+use drystone_kernels::state::rigid::kind;
 
 /// What may move a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ use super::quickhull::{self, Trouble};
 use super::{WorldError, finite3};
 use crate::glam::{DMat3, DVec3, Vec3};
 use drystone_kernels::manifest::fnv1a;
-use drystone_kernels::rigid::{HullEdge, HullFace};
+use drystone_kernels::state::rigid::{HullEdge, HullFace};
 use std::collections::HashMap;
 
 /// Vertices that a hull has at most.

@@ -24,7 +24,7 @@ pub(crate) use edit::Edit;
 pub(crate) use hull::unit_box;
 
 use crate::glam::{Quat, Vec3};
-use drystone_kernels::rigid::NONE;
+use drystone_kernels::state::rigid::NONE;
 use inertia::MassProperties;
 use joint::Joints;
 

@@ -2,7 +2,7 @@
 
 use super::{Hull, WorldError, finite1, finite3, unit};
 use crate::glam::{Quat, Vec3};
-use drystone_kernels::rigid::shape as code;
+use drystone_kernels::state::rigid::shape as code;
 use std::sync::Arc;
 
 /// A collider's shape, centred on its origin, or where its points are.

@@ -4,7 +4,7 @@ use drystone::backend::{Runner, RunnerExt};
 use drystone::plan::Recording;
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, Support, VulkanRunner};
-use drystone_kernels::probe;
+use drystone_kernels::primitives::probe;
 use std::sync::Arc;
 
 pub fn run() -> anyhow::Result<()> {

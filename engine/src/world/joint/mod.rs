@@ -23,7 +23,7 @@ pub(crate) use store::{JointEntry, Joints};
 
 use super::{BodyHandle, World, WorldError, finite1, finite3, unit};
 use crate::glam::{Quat, Vec3};
-use drystone_kernels::joints::{Row, UNBOUNDED, axis, role};
+use drystone_kernels::solve::joints::{JointRow, UNBOUNDED, axis, role};
 
 /// Names a joint. Stays unique when its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -269,29 +269,34 @@ impl JointDesc {
     }
 
     /// As the device has them.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<JointRow> {
         let mut rows = Vec::new();
         let bounded = |v: f32| v.clamp(-FAR, FAR);
         for (axis, does) in JointAxis::ALL.into_iter().zip(&self.axes) {
-            let none = Row { axis: axis.code(), bound: FAR, ..Default::default() };
+            let none = JointRow { axis: axis.code(), bound: FAR, ..Default::default() };
             match does.hold {
                 Hold::Free => {}
-                Hold::At(value) => rows.push(Row { role: role::LOCK, low: value, ..none }),
+                Hold::At(value) => rows.push(JointRow { role: role::LOCK, low: value, ..none }),
                 Hold::Between(low, high) => {
-                    rows.push(Row { role: role::LIMIT, low: bounded(low), high: bounded(high), ..none });
+                    rows.push(JointRow { role: role::LIMIT, low: bounded(low), high: bounded(high), ..none });
                 }
             }
             match does.drive {
                 None => {}
                 Some(Drive::Speed { speed, max }) => {
-                    rows.push(Row { role: role::SPEED, low: speed, bound: bounded(max), ..none });
+                    rows.push(JointRow { role: role::SPEED, low: speed, bound: bounded(max), ..none });
                 }
                 Some(Drive::Position { target, max }) => {
-                    rows.push(Row { role: role::LOCK, low: target, bound: bounded(max), ..none });
+                    rows.push(JointRow { role: role::LOCK, low: target, bound: bounded(max), ..none });
                 }
-                Some(Drive::Spring { target, stiffness, damping, max }) => {
-                    rows.push(Row { role: role::SPRING, low: target, bound: bounded(max), stiffness, damping, ..none })
-                }
+                Some(Drive::Spring { target, stiffness, damping, max }) => rows.push(JointRow {
+                    role: role::SPRING,
+                    low: target,
+                    bound: bounded(max),
+                    stiffness,
+                    damping,
+                    ..none
+                }),
             }
         }
         rows

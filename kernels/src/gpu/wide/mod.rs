@@ -89,10 +89,10 @@ mod four;
 #[cfg(target_arch = "x86_64")]
 mod oct;
 #[cfg(not(target_arch = "spirv"))]
-mod pair;
-#[cfg(not(target_arch = "spirv"))]
 #[cfg_attr(target_arch = "x86_64", path = "quad_x86.rs")]
 mod quad;
+#[cfg(not(target_arch = "spirv"))]
+mod two_quads;
 
 // What other processors run, for a test.
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -375,7 +375,7 @@ pub type Wide = four::Four;
 
 /// What a lane works on at once, with the instructions that every processor of the kind has.
 #[cfg(not(target_arch = "spirv"))]
-pub type Wide = pair::Pair;
+pub type Wide = two_quads::TwoQuads;
 
 /// The same with those of x86-64-v3.
 #[cfg(target_arch = "x86_64")]
@@ -384,8 +384,8 @@ pub type WideV3 = oct::Oct;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::four::Four;
-    use super::pair::Pair;
     use super::quad::{Quad, QuadMask};
+    use super::two_quads::TwoQuads;
     use super::{OfBodies, OfPoints, Real, UVec4, portable};
 
     /// Everything that can be done to the floats of points, written to memory.
@@ -417,7 +417,7 @@ mod tests {
         let values = [0.0, -0.0, 1.5, -2.25, 3e-39, 1e30, f32::INFINITY, -7.0];
         let words = |first: usize| UVec4::from_array(std::array::from_fn(|i| values[(first + 3 * i) % 8].to_bits()));
         for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
-            let (gpu, cpu) = (played::<Four>(words(a), words(b)), played::<Pair>(words(a), words(b)));
+            let (gpu, cpu) = (played::<Four>(words(a), words(b)), played::<TwoQuads>(words(a), words(b)));
             for (i, (g, c)) in gpu.iter().zip(&cpu).enumerate() {
                 let same = |(g, c): (u32, u32)| g == c || f32::from_bits(g).is_nan() && f32::from_bits(c).is_nan();
                 assert!(g.to_array().into_iter().zip(c.to_array()).all(same), "operation {i} of {a} and {b}");
@@ -426,8 +426,8 @@ mod tests {
         // Sums in the same order: pairs, then pairs of pairs. The CPU has nothing in its second half here.
         let bits = UVec4::from_array([1.0f32, 1e-8, 3.0, 1e8].map(f32::to_bits));
         let gpu = Four::load(&vec![bits], &0).total();
-        let cpu = Pair::load(&vec![bits], &[0, 0]).first(1).total();
-        assert_eq!(gpu, Pair::totals(&[cpu; 8], |v| *v).scatter()[0]);
+        let cpu = TwoQuads::load(&vec![bits], &[0, 0]).first(1).total();
+        assert_eq!(gpu, TwoQuads::totals(&[cpu; 8], |v| *v).scatter()[0]);
         assert_eq!(Four::splat(4.0).common(), 4.0);
         assert!(Four::any(Four::splat(1.0).below(Four::splat(2.0))));
     }

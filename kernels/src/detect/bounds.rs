@@ -1,0 +1,82 @@
+//! The box around every collider at the start of the step, grown by its contact margin and drawn out by the way it goes.
+
+use crate::detect::collide::Solid;
+use crate::gpu::{Load, Store, abs, glam::Vec3};
+use crate::layout::Aabb;
+use crate::math::{Pose, Twist};
+use crate::state::rigid::{Body, Collider, Hull, Params, kind, shape, sweep, thickness, world_pose};
+use crate::{layout, stage};
+
+stage! {
+    "bounds" each 256 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        read 4 hulls: Hull,
+        read 5 hull_vertices: Vec3,
+        read 6 velocities: Twist,
+        write 7 boxes: Aabb,
+    }
+}
+
+layout! {
+    /// Push constants of `bounds`.
+    pub struct Push {
+        /// Number of colliders.
+        pub count: u32,
+    }
+}
+
+/// A half-space's box: bounded along an axis when the plane is at right angles to it.
+#[inline(always)]
+fn half_space(point: Vec3, normal: Vec3) -> Aabb {
+    let nearly = 0.999_999;
+    let low = |n: f32, p: f32| if n < -nearly { p } else { f32::NEG_INFINITY };
+    let high = |n: f32, p: f32| if n > nearly { p } else { f32::INFINITY };
+    Aabb {
+        min: Vec3::new(low(normal.x, point.x), low(normal.y, point.y), low(normal.z, point.z)),
+        max: Vec3::new(high(normal.x, point.x), high(normal.y, point.y), high(normal.z, point.z)),
+    }
+}
+
+/// The box of one collider.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let collider = b.colliders.at(item);
+    let mut bounds = Aabb::EMPTY;
+    if collider.what.shape != shape::NONE && b.bodies.at(collider.what.body).kind != kind::DISABLED {
+        let solid = Solid::new(&collider, &world_pose(&collider, &b.poses.at(collider.what.body)));
+        if collider.what.shape == shape::HALF_SPACE {
+            bounds = half_space(solid.centre, solid.y);
+        } else if collider.what.shape == shape::HULL {
+            let hull = b.hulls.at(collider.hull);
+            let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
+            let mut i = 0;
+            while i < hull.vertices {
+                let p = solid.centre + solid.to_world(b.hull_vertices.at(hull.first + i));
+                bounds = bounds.union(&Aabb { min: p - grown, max: p + grown });
+                i += 1;
+            }
+        } else {
+            // Half of the margin on either side is enough for two that are a margin apart.
+            let grown = collider.size.radius + b.params.at(0).margin * thickness(&collider);
+            let h = collider.size.half();
+            let reach = |x: f32, y: f32, z: f32| abs(x) * h.x + abs(y) * h.y + abs(z) * h.z + grown;
+            let extent = Vec3::new(
+                reach(solid.x.x, solid.y.x, solid.z.x),
+                reach(solid.x.y, solid.y.y, solid.z.y),
+                reach(solid.x.z, solid.y.z, solid.z.z),
+            );
+            bounds = Aabb { min: solid.centre - extent, max: solid.centre + extent };
+        }
+    }
+    if collider.what.shape != shape::HALF_SPACE && bounds.min.x <= bounds.max.x {
+        let way = sweep(&b.params.at(0), &collider, b.velocities.at(collider.what.body).linear);
+        bounds = bounds.union(&Aabb { min: bounds.min + way, max: bounds.max + way });
+    }
+    b.boxes.put(item, bounds);
+}

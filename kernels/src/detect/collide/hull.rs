@@ -1,0 +1,199 @@
+//! Convex hulls, and boxes that meet them: separating axes.
+//!
+//! The axis of least overlap is a face's normal or the cross product of two edges. Of all the pairs of edges only those count
+//! that make a face of the Minkowski difference, which shows on the Gauss map: the arcs between the normals beside the two
+//! edges, one of them mirrored, cross (Gregorius, "The Separating Axis Test between Convex Polyhedra", GDC 2013). That
+//! takes four dot products, and is the whole cost for most pairs.
+//!
+//! A box is the first hull of the tables, with sides of 2, scaled by its half extents.
+
+use super::Solid;
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
+use crate::state::rigid::{Collider, Hull, HullEdge, HullFace, shape};
+
+/// The tables of all hulls.
+#[derive(Clone, Copy)]
+pub struct Tables<'a> {
+    /// Where each begins in the others.
+    pub hulls: Read<'a, Hull>,
+    /// Vertices.
+    pub vertices: Read<'a, Vec3>,
+    /// Faces.
+    pub faces: Read<'a, HullFace>,
+    /// Vertices of the faces.
+    pub loops: Read<'a, u32>,
+    /// Edges.
+    pub edges: Read<'a, HullEdge>,
+}
+
+/// A hull or a box in world space.
+#[derive(Clone, Copy)]
+pub struct Polytope {
+    /// Its middle and axes.
+    pub solid: Solid,
+    /// Its share of the tables.
+    pub hull: Hull,
+    /// What the vertices are multiplied with.
+    pub scale: Vec3,
+    /// Whether it is a box: only boxes are scaled.
+    pub scaled: bool,
+}
+
+impl Polytope {
+    /// The collider, of which `solid` is made, in the tables.
+    #[inline(always)]
+    pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
+        let scaled = collider.what.shape == shape::BOX;
+        let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull });
+        if scaled {
+            hull.inner = fmin(fmin(collider.size.half().x, collider.size.half().y), collider.size.half().z);
+        }
+        Self { solid, hull, scale: if scaled { collider.size.half() } else { Vec3::ONE }, scaled }
+    }
+
+    /// A vertex, in its own axes.
+    #[inline(always)]
+    pub fn vertex(&self, t: &Tables<'_>, i: u32) -> Vec3 {
+        t.vertices.at(self.hull.first + i) * self.scale
+    }
+
+    /// A face, in its own axes.
+    #[inline(always)]
+    pub fn face(&self, t: &Tables<'_>, i: u32) -> HullFace {
+        let mut face = t.faces.at(self.hull.first + i);
+        if self.scaled {
+            let n = face.normal;
+            face.offset = abs(n.x) * self.scale.x + abs(n.y) * self.scale.y + abs(n.z) * self.scale.z;
+        }
+        face
+    }
+
+    /// A corner of a face: which vertex it is.
+    #[inline(always)]
+    pub fn corner(&self, t: &Tables<'_>, face: &HullFace, i: u32) -> u32 {
+        t.loops.at(self.hull.first * 2 + face.first + i)
+    }
+
+    /// An edge, in its own axes.
+    #[inline(always)]
+    pub fn edge(&self, t: &Tables<'_>, i: u32) -> HullEdge {
+        let edge = t.edges.at(self.hull.first + i);
+        HullEdge { start: edge.start * self.scale, along: edge.along * self.scale, left: edge.left, right: edge.right }
+    }
+
+    /// How far its lowest vertex is above its middle, along a direction in world space.
+    #[inline(always)]
+    pub fn lowest(&self, t: &Tables<'_>, up: Vec3) -> f32 {
+        let d = self.solid.to_local(up) * self.scale;
+        let mut low = f32::MAX;
+        let mut i = 0;
+        while i < self.hull.vertices {
+            low = fmin(low, d.dot(t.vertices.at(self.hull.first + i)));
+            i += 1;
+        }
+        low
+    }
+}
+
+/// Kinds of axes, in the top bits of their code.
+pub mod axis {
+    /// A face of the first; its index is below.
+    pub const FACE_A: u32 = 0;
+    /// A face of the second.
+    pub const FACE_B: u32 = 1;
+    /// An edge of each; the first one's index is above the second one's.
+    pub const EDGES: u32 = 2;
+    /// Where the kind begins.
+    pub const SHIFT: u32 = 16;
+}
+
+/// An axis and how far apart the hulls are along it.
+#[derive(Clone, Copy)]
+pub struct Axis {
+    /// See [`axis`].
+    pub code: u32,
+    /// Negative when they overlap.
+    pub separation: f32,
+}
+
+/// The axis along which two hulls are farthest apart, or overlap least; once they are `margin` apart, any such axis.
+/// `size` is the half width of the thicker one.
+#[inline(always)]
+pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: f32) -> Axis {
+    let offset = b.solid.centre - a.solid.centre;
+    // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
+    let half = a.solid.half;
+    let bias = 1e-4 * (half.x + half.y + half.z);
+    let mut face = Axis { code: 0, separation: f32::NEG_INFINITY };
+    let mut k = 0;
+    while k < a.hull.faces + b.hull.faces && face.separation < margin {
+        let on_b = k >= a.hull.faces;
+        let (reference, other) = if on_b { (*b, *a) } else { (*a, *b) };
+        let index = if on_b { k - a.hull.faces } else { k };
+        let plane = reference.face(t, index);
+        let n = reference.solid.to_world(plane.normal);
+        let way = if on_b { -n.dot(offset) } else { n.dot(offset) };
+        // Most faces look elsewhere: even if the other hull were only the ball in it, they would be worse.
+        if way - other.hull.inner - plane.offset > face.separation {
+            let separation = way + other.lowest(t, n) - plane.offset;
+            if separation > face.separation + bias {
+                let kind = if on_b { axis::FACE_B } else { axis::FACE_A };
+                face = Axis { code: kind << axis::SHIFT | index, separation };
+            }
+        }
+        k += 1;
+    }
+    if face.separation >= margin {
+        return face;
+    }
+
+    // Five percent and a little of the size: a face gives more points.
+    let threshold = face.separation + 0.05 * abs(face.separation) + 0.01 * size;
+    // How far the middles must be apart along an axis that is worth it, by the balls inside.
+    let worth = threshold + a.hull.inner + b.hull.inner;
+    let mut edge = Axis { code: 0, separation: threshold };
+    let mut along = Vec3::Y;
+    let into_a = |v: Vec3| a.solid.to_local(b.solid.to_world(v));
+    let shift = a.solid.to_local(offset);
+    let mut j = 0;
+    while j < b.hull.edges {
+        let eb = b.edge(t, j);
+        let (db, left, right) = (into_a(eb.along), into_a(eb.left), into_a(eb.right));
+        let start = into_a(eb.start) + shift;
+        // The most that an axis between the mirrored normals reaches of the way between the middles: at one of the ends,
+        // or in between, if the way points there.
+        let (way_l, way_r) = (-left.dot(shift), -right.dot(shift));
+        let sideways = db.cross(shift).length_squared() / db.length_squared();
+        let faces_a = fmax(way_l, way_r) > worth || (way_l + way_r > 0.0 && sideways > worth * worth) || worth <= 0.0;
+        let mut i = 0;
+        while i < a.hull.edges && faces_a {
+            let ea = a.edge(t, i);
+            let (la, ra) = (ea.left.dot(db), ea.right.dot(db));
+            let (lb, rb) = (left.dot(ea.along), right.dot(ea.along));
+            // Each arc's ends on both sides of the other, and both on the same half of the sphere.
+            if la * ra < 0.0 && lb * rb < 0.0 && lb * ra < 0.0 {
+                let l = ea.along.cross(db);
+                let square = l.length_squared();
+                // Nearly parallel edges: a face axis is as good.
+                if square > 1e-5 * ea.along.length_squared() * db.length_squared() {
+                    let out = if l.dot(ea.left + ea.right) < 0.0 { -1.0 } else { 1.0 };
+                    let l = l * (out / sqrt(square));
+                    let separation = l.dot(start - ea.start);
+                    if separation > edge.separation {
+                        edge = Axis { code: axis::EDGES << axis::SHIFT | i << 8 | j, separation };
+                        along = l;
+                    }
+                }
+            }
+            i += 1;
+        }
+        j += 1;
+    }
+    if edge.separation > threshold {
+        // Rounding may have joined edges that do not face each other; what counts is how the hulls really lie.
+        let n = a.solid.to_world(along);
+        edge.separation = n.dot(offset) + b.lowest(t, n) + a.lowest(t, -n);
+    }
+    if edge.separation > threshold { edge } else { face }
+}

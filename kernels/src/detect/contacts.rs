@@ -1,0 +1,237 @@
+//! Contact manifolds: points, normal, the gap at the start of the step, and what the last step knew of them.
+//!
+//! A point is matched with last step's by its feature, and if a feature was renamed, by the nearest anchor. What is
+//! carried over is the multiplier as a force in world space, projected into the new basis and its friction cone, and
+//! the stiffness (Eq. 19). A point that did not slide keeps its anchors, so that its tangential gap is the way it
+//! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
+
+use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
+use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Local, Store, fmax, fmin, sqrt};
+use crate::layout::Pair;
+use crate::math::{Pose, Twist, tangents};
+use crate::state::rigid::{
+    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin,
+    reach, row, shape, world_pose,
+};
+use crate::{layout, stage};
+
+stage! {
+    "contacts" each 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        read 4 pairs: Pair,
+        read 5 touches: u32,
+        read 6 axes: u32,
+        read 7 manifold_offsets: u32,
+        read 8 rows: u32,
+        read 9 entries: Entry,
+        read 10 cached_pairs: CachedPair,
+        read 11 cached_points: CachedPoint,
+        update 12 manifolds: Manifold,
+        update 13 points: UVec4,
+        read 14 velocities: Twist,
+        update 15 features: UVec4,
+    }
+}
+
+layout! {
+    /// Push constants of `contacts`.
+    pub struct Push {
+        /// Room for pairs.
+        pub pairs: u32,
+        /// Room for manifolds.
+        pub manifolds: u32,
+    }
+}
+
+/// The cached manifold of two colliders, or [`NONE`]. The shorter of their bodies' rows is searched.
+#[inline(always)]
+fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u32 {
+    let (row_a, row_c) = (row(&b.rows, body_a), row(&b.rows, body_c));
+    let (moves_a, moves_c) = (b.bodies.at(body_a).is_dynamic(), b.bodies.at(body_c).is_dynamic());
+    let first = moves_a && (!moves_c || row_a.end - row_a.start <= row_c.end - row_c.start);
+    let row = if first { row_a } else { row_c };
+    let mut found = NONE;
+    let mut e = row.start;
+    while e < row.end && found == NONE {
+        let manifold = b.entries.at(e).manifold();
+        let pair = b.cached_pairs.at(manifold);
+        if pair.collider_a == a && pair.collider_b == c {
+            found = manifold;
+        }
+        e += 1;
+    }
+    found
+}
+
+/// Features of a cached manifold's points.
+#[inline(always)]
+fn cached_features(b: &Bindings<'_>, cached: u32) -> Local<u32, 4> {
+    let mut features = Local::splat(NO_FEATURE);
+    let mut k = 0;
+    while k < POINTS && cached != NONE {
+        features.put(k, b.cached_points.at(cached * POINTS + k).feature);
+        k += 1;
+    }
+    features
+}
+
+/// Which of a cached manifold's points has this feature, or [`NONE`]; `taken` marks those that are given away.
+#[inline(always)]
+fn named_so(features: &Local<u32, 4>, feature: u32, taken: u32) -> u32 {
+    let mut found = NONE;
+    let mut k = 0;
+    while k < POINTS {
+        if taken & (1 << k) == 0 && features.at(k) & !STICKS == feature {
+            found = k;
+        }
+        k += 1;
+    }
+    found
+}
+
+/// Which of them is nearest to `anchor`, and nearer than `near`.
+#[inline(always)]
+fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3, near: f32, taken: u32) -> u32 {
+    let mut found = NONE;
+    let mut nearest = near * near;
+    let mut k = 0;
+    while k < POINTS {
+        if taken & (1 << k) == 0 && features.at(k) != NO_FEATURE {
+            let distance = (b.cached_points.at(cached * POINTS + k).anchor_a - anchor).length_squared();
+            if distance < nearest {
+                found = k;
+                nearest = distance;
+            }
+        }
+        k += 1;
+    }
+    found
+}
+
+/// The contact that `contacts_hull` left in the manifold's place.
+#[inline(always)]
+fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
+    let count = b.manifolds.at(place).count;
+    let mut contact = Contact::none();
+    contact.normal = Head::load(&b.points, record(place)).normal;
+    let points = FourPoints::load(&b.points, record(place));
+    let features = features(b.features.at(place));
+    let mut k = 0;
+    while k < count {
+        let point = points.at(k);
+        contact.add(point.lever, point.gap, features.at(k));
+        k += 1;
+    }
+    contact
+}
+
+/// Makes the manifold of one pair, if it touches.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.pairs || b.touches.at(item) == 0 {
+        return;
+    }
+    let place = b.manifold_offsets.at(item);
+    if place >= push.manifolds {
+        return;
+    }
+    let params = b.params.at(0);
+    let pair = b.pairs.at(item);
+    let swap = b.colliders.at(pair.a).what.shape > b.colliders.at(pair.b).what.shape;
+    let (index_a, index_c) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+    let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
+    let (pose_a, pose_c) = (b.poses.at(a.what.body), b.poses.at(c.what.body));
+    let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
+    let near = margin(&params, &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let contact: Contact = if a.what.shape == shape::HULL || c.what.shape == shape::HULL {
+        found_before(b, place)
+    } else if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
+        box_contact(&sa, &sc, b.axes.at(item), near)
+    } else {
+        other_contact(&sa, a.what.shape, &sc, c.what.shape, near)
+    };
+
+    // The mass the two have against each other; something that does not move counts as an equal.
+    let (body_a, body_c) = (b.bodies.at(a.what.body), b.bodies.at(c.what.body));
+    let mass_a = if body_a.is_dynamic() { body_a.mass } else { body_c.mass };
+    let mass_c = if body_c.is_dynamic() { body_c.mass } else { body_a.mass };
+    let unit = mass_a / (mass_a + mass_c) * mass_c / (params.dt * params.dt);
+    let (reach_a, reach_c) = (reach(&a), reach(&c));
+    let length = if c.what.shape == shape::HALF_SPACE || reach_a < reach_c { reach_a } else { reach_c };
+    let friction_static = sqrt(a.friction.fixed * c.friction.fixed);
+    let friction_dynamic = sqrt(a.friction.sliding * c.friction.sliding);
+    b.manifolds.put(
+        place,
+        Manifold {
+            ends: ManifoldEnds { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body },
+            unit,
+            count: contact.count,
+        },
+    );
+    let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
+    let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
+    head.store(&mut b.points, record(place));
+
+    let (n, (t, u)) = (contact.normal, tangents(contact.normal));
+    let cached = find_cached(b, index_a, a.what.body, index_c, c.what.body);
+    let known = cached_features(b, cached);
+    let lowest = params.k_start * unit;
+    let mut taken = 0;
+    // Those who take all four at once need not look which are there.
+    let mut points = FourPoints::none();
+    let mut features = Local::splat(0);
+    let mut k = 0;
+    while k < contact.count {
+        let named = contact.feature.at(k);
+        let (feature, rolls) = (named & !ROLLS, named & ROLLS != 0);
+        let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
+        let gap_normal = n.dot(on_a - on_c);
+        let mut point = Point { lever: Vec3::ZERO, gap: Vec3::ZERO, lambda: Vec3::ZERO, k: lowest };
+        let mut flag = STICKS;
+        // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
+        let deep = gap_normal < -0.4 * length;
+        if cached != NONE && !deep {
+            let mut old = named_so(&known, feature, taken);
+            if old == NONE {
+                let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
+                old = nearest(b, cached, &known, anchor, 0.2 * length, taken);
+            }
+            if old != NONE {
+                taken |= 1 << old;
+                let old = b.cached_points.at(cached * POINTS + old);
+                // Eq. 19, in the new basis and cone.
+                let force = old.force * params.warm;
+                let normal = -fmax(0.0, -n.dot(force));
+                let (ft, fu) = (t.dot(force), u.dot(force));
+                let most = friction_static * -normal;
+                let size = sqrt(ft * ft + fu * fu);
+                let scale = if size > most { most / size } else { 1.0 };
+                point.lambda = Vec3::new(ft * scale, fu * scale, normal);
+                point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
+                if old.feature & STICKS == 0 {
+                    (point.k, flag) = (-point.k, 0);
+                } else if !rolls && normal < 0.0 {
+                    let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
+                    let drift = kept_a - kept_c;
+                    let drift = drift - n * n.dot(drift);
+                    if drift.length_squared() < 0.01 * length * length {
+                        (on_a, on_c) = (kept_a, kept_c);
+                    }
+                }
+            }
+        }
+        let d = on_a - on_c;
+        point.lever = on_a - pose_a.position;
+        point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
+        points.put(k, &point);
+        features.put(k, feature | flag);
+        k += 1;
+    }
+    points.store(&mut b.points, record(place));
+    b.features.put(place, feature_words(&features));
+}

@@ -1,0 +1,20 @@
+//! Collision detection (Algorithm 1, line 1): boxes, hierarchy, pairs, contacts. Up to `gate` nothing of the state is changed.
+
+pub mod bounds;
+pub mod collide;
+pub mod contacts;
+pub mod contacts_hull;
+pub mod gate;
+pub mod hierarchy;
+pub mod joints_apart;
+pub mod leaves;
+pub mod manifold;
+pub mod morton;
+pub mod pairs_count;
+pub mod pairs_fill;
+pub mod pyramid;
+pub mod refit;
+pub mod scene_bounds;
+pub mod touch;
+pub mod touch_hull;
+pub mod walk;

@@ -1,0 +1,71 @@
+//! The volume of every inner node: the union over its run of leaves, taken from the pyramid.
+//!
+//! Half of the nodes hold two leaves and a quarter four, so the mean is a few reads a node. Minimum and maximum give
+//! the same bits in whatever order they are taken.
+
+use crate::detect::pyramid::FAN;
+use crate::gpu::{Load, Store};
+use crate::layout::{Extent, LEAF, Node, Volume, volume_of};
+use crate::{layout, stage};
+
+stage! {
+    "refit" each 256 {
+        update 0 volumes: Volume,
+        read 1 counters: u32,
+        read 2 levels: Volume,
+        read 3 nodes: Node,
+    }
+}
+
+layout! {
+    /// Push constants of `refit`.
+    pub struct Push {
+        /// Number of leaves.
+        pub extent: Extent,
+    }
+}
+
+/// Levels above the leaves that 2^31 leaves have: the bound of the climb.
+const MAX_LEVELS: u32 = 11;
+
+/// Finds the box of one inner node.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    let leaves = push.extent.count(&b.counters);
+    if item + 1 >= leaves {
+        return;
+    }
+    let node = b.nodes.at(item);
+    let mut volume = Volume::EMPTY;
+    let mut low = node.first;
+    let mut high = node.last + 1;
+
+    // The leaves up to the next full block on both sides, then the same a level up.
+    while low < high && low % FAN != 0 {
+        volume = volume.union(&b.volumes.at(volume_of(low | LEAF)));
+        low += 1;
+    }
+    while low < high && high % FAN != 0 {
+        high -= 1;
+        volume = volume.union(&b.volumes.at(volume_of(high | LEAF)));
+    }
+    let mut start = 0;
+    let mut room = push.extent.limit.div_ceil(FAN);
+    let mut level = 0;
+    while low < high && level < MAX_LEVELS {
+        low /= FAN;
+        high /= FAN;
+        while low < high && low % FAN != 0 {
+            volume = volume.union(&b.levels.at(start + low));
+            low += 1;
+        }
+        while low < high && high % FAN != 0 {
+            high -= 1;
+            volume = volume.union(&b.levels.at(start + high));
+        }
+        start += room;
+        room = room.div_ceil(FAN);
+        level += 1;
+    }
+    b.volumes.put(volume_of(item), volume);
+}

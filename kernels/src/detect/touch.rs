@@ -1,0 +1,71 @@
+//! Which pairs of overlapping boxes really touch. Writes 1 or 0 for the scan that gives manifolds their places, and for
+//! two boxes the axis that was found, so that `contacts` need not look for it again. Hulls are left to `touch_hull`.
+
+use crate::detect::collide::{Solid, best_axis, other_contact};
+use crate::gpu::{Load, Store};
+use crate::layout::{Extent, Pair};
+use crate::math::{Pose, Twist};
+use crate::state::rigid::{Body, Collider, Params, margin, shape, world_pose};
+use crate::{layout, stage};
+
+stage! {
+    "touch" each 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        read 4 counters: u32,
+        read 5 pairs: Pair,
+        write 6 touches: u32,
+        write 7 axes: u32,
+        read 8 velocities: Twist,
+    }
+}
+
+layout! {
+    /// Push constants of `touch`.
+    pub struct Push {
+        /// Number of pairs.
+        pub pairs: Extent,
+    }
+}
+
+/// Tests one pair. Items beyond the count write 0, so that the whole list can be scanned.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.pairs.limit {
+        return;
+    }
+    let mut touch = 0;
+    let mut axis = 0;
+    if item < push.pairs.count(&b.counters) {
+        let pair = b.pairs.at(item);
+        let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
+        // The shape with the lower code comes first.
+        let swap = one.what.shape > two.what.shape;
+        let a = if swap { two } else { one };
+        let c = if swap { one } else { two };
+        let moves = b.bodies.at(a.what.body).is_dynamic() || b.bodies.at(c.what.body).is_dynamic();
+        let meets = (a.what.groups & c.what.mask) != 0 && (c.what.groups & a.what.mask) != 0;
+        if moves && meets && a.what.body != c.what.body {
+            let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
+            let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
+            let near = margin(
+                &b.params.at(0),
+                &a,
+                &c,
+                b.velocities.at(a.what.body).linear,
+                b.velocities.at(c.what.body).linear,
+            );
+            if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
+                let best = best_axis(&sa, &sc, near);
+                axis = best.code;
+                touch = (best.separation < near) as u32;
+            } else if a.what.shape < shape::HULL && c.what.shape != shape::HULL && c.what.shape != shape::NONE {
+                touch = (other_contact(&sa, a.what.shape, &sc, c.what.shape, near).count > 0) as u32;
+            }
+        }
+    }
+    b.touches.put(item, touch);
+    b.axes.put(item, axis);
+}

@@ -1,0 +1,89 @@
+//! What `touch` leaves out: pairs with a convex hull. Stands by itself because a hull's tables cost every pair that has
+//! none; worlds without hulls do not run it.
+
+use crate::detect::collide::hull::{Polytope, Tables, best_axis};
+use crate::detect::collide::{Solid, round_contact};
+use crate::gpu::{Load, Store, fmax, glam::Vec3};
+use crate::layout::{Extent, Pair};
+use crate::math::{Pose, Twist};
+use crate::state::rigid::{Body, Collider, Hull, HullEdge, HullFace, Params, margin, shape, thickness, world_pose};
+use crate::{layout, stage};
+
+stage! {
+    "touch_hull" each 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        read 4 counters: u32,
+        read 5 pairs: Pair,
+        read 6 hulls: Hull,
+        read 7 hull_vertices: Vec3,
+        read 8 hull_faces: HullFace,
+        read 9 hull_loops: u32,
+        read 10 hull_edges: HullEdge,
+        write 11 touches: u32,
+        write 12 axes: u32,
+        read 13 velocities: Twist,
+    }
+}
+
+layout! {
+    /// Push constants of `touch_hull`.
+    pub struct Push {
+        /// Number of pairs.
+        pub pairs: Extent,
+    }
+}
+
+/// Tests one pair, if one of the two is a hull.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.pairs.count(&b.counters) {
+        return;
+    }
+    let pair = b.pairs.at(item);
+    let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
+    // The shape with the lower code comes first.
+    let swap = one.what.shape > two.what.shape;
+    let a = if swap { two } else { one };
+    let c = if swap { one } else { two };
+    if (a.what.shape != shape::HULL && c.what.shape != shape::HULL) || c.what.shape == shape::NONE {
+        return;
+    }
+    let moves = b.bodies.at(a.what.body).is_dynamic() || b.bodies.at(c.what.body).is_dynamic();
+    let meets = (a.what.groups & c.what.mask) != 0 && (c.what.groups & a.what.mask) != 0;
+    if !moves || !meets || a.what.body == c.what.body {
+        return;
+    }
+    let t = Tables {
+        hulls: b.hulls,
+        vertices: b.hull_vertices,
+        faces: b.hull_faces,
+        loops: b.hull_loops,
+        edges: b.hull_edges,
+    };
+    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
+    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
+    let near =
+        margin(&b.params.at(0), &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    // The one that is a hull in any case.
+    let first = c.what.shape == shape::HALF_SPACE;
+    let mut axis = 0;
+    let touch = if first {
+        let hull = Polytope::new(&t, &a, sa);
+        sc.y.dot(sa.centre - sc.centre) + hull.lowest(&t, sc.y) < near
+    } else {
+        let hull = Polytope::new(&t, &c, sc);
+        if a.what.shape == shape::SPHERE || a.what.shape == shape::CAPSULE {
+            round_contact(&t, &sa, &hull, near).count > 0
+        } else {
+            let size = fmax(thickness(&a), thickness(&c));
+            let best = best_axis(&t, &Polytope::new(&t, &a, sa), &hull, size, near);
+            axis = best.code;
+            best.separation < near
+        }
+    };
+    b.touches.put(item, touch as u32);
+    b.axes.put(item, axis);
+}

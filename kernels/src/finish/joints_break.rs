@@ -1,0 +1,73 @@
+//! What every joint pulled with in the step, and which of them it was too much for. The multiplier is compared with the limit, not
+//! stiffness times error: it is the force, whatever the stiffness. A broken joint does nothing from the next step on.
+
+use crate::detect::gate::counter;
+use crate::gpu::{Load, Store, glam::Vec3};
+use crate::math::{Pose, Twist};
+use crate::solve::joints::{Joint, JointEnds, JointForce, JointRow, JointRules, RowState, flag};
+use crate::state::rigid::Params;
+use crate::{layout, stage};
+
+stage! {
+    "joints_break" each 64 {
+        read 0 params: Params,
+        read 1 starts: Pose,
+        read 2 poses: Pose,
+        read 3 deltas: Twist,
+        read 4 joint_rows: JointRow,
+        read 5 row_states: RowState,
+        update 6 joints: Joint,
+        write 7 joint_forces: JointForce,
+        update 8 counters: u32,
+    }
+}
+
+layout! {
+    /// Push constants of `joints_break`.
+    pub struct Push {
+        /// Joints.
+        pub count: u32,
+        /// Not 0: there are no multipliers, the force is that of the stiffness.
+        pub penalty: u32,
+    }
+}
+
+/// Looks at one joint.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let mut joint = b.joints.at(item);
+    let mut force = Vec3::ZERO;
+    let mut torque = Vec3::ZERO;
+    if joint.rows > 0 && joint.flags & flag::BROKEN == 0 {
+        let rules = JointRules::new(&b.params.at(0), false);
+        let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+        let mut r = 0;
+        while r < joint.rows {
+            let row = b.joint_rows.at(joint.first_row + r);
+            let state = b.row_states.at(joint.first_row + r);
+            let measure = ends.measure(row.axis);
+            let pulls = if push.penalty != 0 {
+                row.ask(&rules, &state, measure.value, joint.length).force
+            } else {
+                state.lambda
+            };
+            if row.turns() {
+                torque -= measure.turn_a * pulls;
+            } else {
+                force -= measure.linear * pulls;
+            }
+            r += 1;
+        }
+        // Squares of what has no limit are infinite, and nothing is beyond that.
+        let beyond = |v: Vec3, most: f32| v.length_squared() > most * most;
+        if beyond(force, joint.max_force) || beyond(torque, joint.max_torque) {
+            joint.flags |= flag::BROKEN;
+            b.joints.put(item, joint);
+            b.counters.or(counter::BROKEN, 1);
+        }
+    }
+    b.joint_forces.put(item, JointForce { force, torque });
+}

@@ -1,0 +1,58 @@
+//! Keeps what the next step needs of every contact: anchors in body space, the force, stiffness, whether it stuck.
+
+use crate::detect::manifold::{FourPoints, Head, Manifold, features, record};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store};
+use crate::math::{Pose, tangents};
+use crate::state::rigid::{CachedPair, CachedPoint, NO_FEATURE, POINTS};
+use crate::{layout, stage};
+
+stage! {
+    "store" each 64 {
+        read 0 manifolds: Manifold,
+        read 1 points: UVec4,
+        read 2 starts: Pose,
+        read 3 counters: u32,
+        write 4 cached_pairs: CachedPair,
+        write 5 cached_points: CachedPoint,
+        read 6 features: UVec4,
+    }
+}
+
+layout! {
+    /// Push constants of `store`.
+    pub struct Push {
+        /// Room for manifolds.
+        pub limit: u32,
+    }
+}
+
+/// Keeps one manifold.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.limit || item >= b.counters.at(crate::detect::gate::counter::SOLVED) {
+        return;
+    }
+    let manifold = b.manifolds.at(item);
+    let ends = manifold.ends;
+    b.cached_pairs.put(item, CachedPair { collider_a: ends.collider_a, collider_b: ends.collider_b });
+    let (a, c) = (b.starts.at(ends.body_a), b.starts.at(ends.body_b));
+    let head = Head::load(&b.points, record(item));
+    let (t, u) = tangents(head.normal);
+    let (points, features) = (FourPoints::load(&b.points, record(item)), features(b.features.at(item)));
+    let mut k = 0;
+    while k < POINTS {
+        let mut cached =
+            CachedPoint { anchor_a: Vec3::ZERO, anchor_b: Vec3::ZERO, force: Vec3::ZERO, feature: NO_FEATURE };
+        if k < manifold.count {
+            let point = points.at(k);
+            cached.anchor_a = a.rotation.inverse().apply(point.lever);
+            let gap = t * point.gap.x + u * point.gap.y + head.normal * point.gap.z;
+            cached.anchor_b = c.rotation.inverse().apply(point.lever + head.offset - gap);
+            cached.force = t * point.lambda.x + u * point.lambda.y + head.normal * point.lambda.z;
+            cached.feature = features.at(k);
+        }
+        b.cached_points.put(item * POINTS + k, cached);
+        k += 1;
+    }
+}

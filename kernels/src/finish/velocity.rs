@@ -1,0 +1,64 @@
+//! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm), and where it came to. A body whose state is no longer
+//! finite is put back to where it started and taken out; its neighbours go on.
+
+use crate::detect::gate::counter;
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store, finite};
+use crate::math::{Pose, Rotation, Twist};
+use crate::solve::contact::is_finite;
+use crate::solve::solver_body::SolverBody;
+use crate::state::rigid::{Body, Params, kind};
+use crate::{layout, stage};
+
+stage! {
+    "velocity" each 256 {
+        read 0 params: Params,
+        read 1 starts: Pose,
+        update 2 deltas: Twist,
+        update 3 bodies: Body,
+        write 4 poses: Pose,
+        update 5 velocities: Twist,
+        write 6 previous: Vec3,
+        update 7 counters: u32,
+        write 8 solver_bodies: UVec4,
+        read 9 body_order: u32,
+        read 10 rotations: Rotation,
+    }
+}
+
+layout! {
+    /// Push constants of `velocity`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+    }
+}
+
+/// Finishes one body.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let mut body = b.bodies.at(item);
+    if body.kind != kind::DYNAMIC {
+        return;
+    }
+    let (delta, start, rank) = (b.deltas.at(item), b.starts.at(item), b.body_order.at(item));
+    let scale = 1.0 / b.params.at(0).dt;
+    let p = start.position + delta.linear;
+    if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
+        b.poses.put(item, Pose { position: p, rotation: b.rotations.at(rank) });
+        b.previous.put(item, b.velocities.at(item).linear);
+        b.velocities.put(item, Twist { linear: delta.linear * scale, angular: delta.angular * scale });
+    } else {
+        body.kind = kind::DISABLED;
+        b.bodies.put(item, body);
+        SolverBody::hold(&mut b.solver_bodies, rank);
+        b.poses.put(item, start);
+        b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
+        b.previous.put(item, Vec3::ZERO);
+        b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
+        b.counters.or(counter::QUARANTINED, 1);
+    }
+}

@@ -1,0 +1,191 @@
+//! How a stage goes through the islands that `islands` found and a sort laid side by side: keys are the islands, in order, and those
+//! that are in none come last with a key of `count`.
+//!
+//! Every workgroup has a tile of places. Islands up to a tile are a lane's work, a longer one is that of the first subgroup of the
+//! workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
+
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Group, Load, OfBodies};
+
+/// Places in the list of members that a workgroup looks at.
+pub const TILE: u32 = 64;
+
+/// What a lane works on: every `step`-th member from `first` to `end`, with or without the others of its subgroup.
+#[derive(Clone, Copy)]
+pub struct IslandShare {
+    /// The first of them.
+    pub first: u32,
+    /// Behind the last of the island; not above `first` when there is nothing to do.
+    pub end: u32,
+    /// From one to the next.
+    pub step: u32,
+    /// Where the island begins.
+    pub start: u32,
+}
+
+/// What a lane has to do in its workgroup's tile, part by part.
+pub struct TileShares {
+    first: u32,
+    count: u32,
+    place: u32,
+    end: u32,
+}
+
+impl TileShares {
+    /// Those of `group`, in the list of `count` members.
+    #[inline(always)]
+    pub fn new(islands: &impl Load<u32>, group: &Group, count: u32) -> Self {
+        let first = group.index * TILE;
+        // Short islands, each by one lane, and in the last round a long one by all lanes of a subgroup.
+        let end = if any(islands, first, count) { first + TILE + group.lanes } else { 0 };
+        Self { first, count, place: first + group.lane, end }
+    }
+
+    /// Whether there are more of them.
+    #[inline(always)]
+    pub fn more(&self) -> bool {
+        self.place < self.end
+    }
+
+    /// The next one; it may be nothing.
+    #[inline(always)]
+    pub fn next(&mut self, islands: &impl Load<u32>, group: &Group) -> IslandShare {
+        let part = IslandShare::at(islands, group, self.first, self.place, self.count);
+        self.place += group.lanes;
+        part
+    }
+}
+
+/// Whether there may be islands that begin in the tile from `first` on.
+#[inline(always)]
+fn any(islands: &impl Load<u32>, first: u32, count: u32) -> bool {
+    let mut any = false;
+    if first < count && islands.at(first) < count {
+        // None begins in the middle of a long one.
+        any = first == 0 || islands.at(first - 1) != islands.at(least(first + TILE, count) - 1);
+    }
+    any
+}
+
+#[inline(always)]
+fn least(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
+}
+
+/// Whether an island begins at a place.
+#[inline(always)]
+fn begins(islands: &impl Load<u32>, place: u32, count: u32) -> bool {
+    let mut begins = false;
+    if place < count {
+        let key = islands.at(place);
+        begins = key < count && (place == 0 || islands.at(place - 1) != key);
+    }
+    begins
+}
+
+/// Where the island that begins at a place ends; 0 if none does, or a long one.
+#[inline(always)]
+fn end_of_short(islands: &impl Load<u32>, place: u32, count: u32) -> u32 {
+    let mut end = 0;
+    if begins(islands, place, count) {
+        let key = islands.at(place);
+        let last = least(place + TILE, count);
+        end = place + 1;
+        while end < last && islands.at(end) == key {
+            end += 1;
+        }
+        if end < count && islands.at(end) == key {
+            end = 0;
+        }
+    }
+    end
+}
+
+/// Where the island that begins at a place ends: keys are sorted.
+#[inline(always)]
+fn end_of(islands: &impl Load<u32>, place: u32, count: u32) -> u32 {
+    let key = islands.at(place);
+    let (mut low, mut high) = (place, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if islands.at(middle) <= key {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+impl IslandShare {
+    /// What a lane does at a place of its workgroup's tile, which begins at `first`: the short island that begins there, or,
+    /// behind the tile, its share of the long one that begins in it.
+    #[inline(always)]
+    fn at(islands: &impl Load<u32>, group: &Group, first: u32, place: u32, count: u32) -> Self {
+        if place < first + TILE {
+            Self { first: place, end: end_of_short(islands, place, count), step: 1, start: place }
+        } else {
+            Self::of_long(islands, group, first, count)
+        }
+    }
+
+    /// This lane's share of the long island that begins in the tile from `first` on, if one does: it is the last that begins there. All lanes
+    /// of the first subgroup find the same.
+    #[inline(always)]
+    fn of_long(islands: &impl Load<u32>, group: &Group, first: u32, count: u32) -> Self {
+        let mut part = Self { first, end: 0, step: group.width(), start: first };
+        let mut behind = least(first + TILE, count);
+        while behind > first && !begins(islands, behind - 1, count) {
+            behind -= 1;
+        }
+        if group.subgroup == 0 && behind > first && end_of_short(islands, behind - 1, count) == 0 {
+            part.start = behind - 1;
+            part.first = part.start + group.slot;
+            part.end = end_of(islands, part.start, count);
+        }
+        part
+    }
+
+    /// Whether there is anything to do.
+    #[inline(always)]
+    pub fn is_any(&self) -> bool {
+        self.start < self.end
+    }
+
+    /// Members of the island.
+    #[inline(always)]
+    pub fn members(&self) -> u32 {
+        self.end - self.start
+    }
+
+    /// The sum over the lanes that work together, in pairs, then pairs of pairs.
+    #[inline(always)]
+    pub fn sum(&self, group: &Group, value: f32) -> f32 {
+        let mut total = value;
+        let mut reach = 1;
+        while reach < self.step {
+            total += total.of_slot(group, group.slot ^ reach);
+            reach *= 2;
+        }
+        total
+    }
+
+    /// The same of vectors.
+    #[inline(always)]
+    pub fn sums(&self, group: &Group, v: Vec3) -> Vec3 {
+        Vec3::new(self.sum(group, v.x), self.sum(group, v.y), self.sum(group, v.z))
+    }
+
+    /// The largest value that the lanes that work together have.
+    #[inline(always)]
+    pub fn most(&self, group: &Group, value: f32) -> f32 {
+        let mut most = value;
+        let mut reach = 1;
+        while reach < self.step {
+            let other = most.of_slot(group, group.slot ^ reach);
+            most = if other > most { other } else { most };
+            reach *= 2;
+        }
+        most
+    }
+}

@@ -1,0 +1,194 @@
+//! Which bodies hang together: what contacts and joints connect, unless one of the contacts is with something that does not move.
+//! `momentum` moves such islands as a whole. Joints to what does not move are no obstacle: it takes them into account.
+//!
+//! Sets are joined as in a lock-free union-find: every body points to one of its set with a lower number, the first of a set to
+//! itself, and numbers only ever become lower. Whoever comes first, in the end the first of every set is its lowest
+//! body, so the result is the same in every run although the ways there are not; hence a stage in three phases, the
+//! last of which leaves only what is certain. All the bodies that are not free are one set, the ground, lower than all others.
+
+use crate::detect::gate::counter;
+use crate::detect::manifold::{FourPoints, Head, record};
+use crate::gpu::{Load, Store, glam::UVec4};
+use crate::graph::colour::Neighbours;
+use crate::solve::joints::{Joint, flag};
+use crate::state::rigid::{Body, Entry, NONE, POINTS, row};
+use crate::{layout, stage};
+
+stage! {
+    "islands" each 256 {
+        read 0 bodies: Body,
+        read 1 rows: u32,
+        read 2 entries: Entry,
+        read 3 points: UVec4,
+        read 4 joints: Joint,
+        read 5 joint_links: u32,
+        update 6 parents: u32,
+        write 7 keys: u32,
+        write 8 members: u32,
+        update 9 counters: u32,
+    }
+}
+
+layout! {
+    /// Push constants of `islands`.
+    pub struct Push {
+        /// Number of bodies; the key of those that are in no island.
+        pub count: u32,
+        /// Not 0: there are joints.
+        pub joints: u32,
+        /// One of [`phase`].
+        pub phase: u32,
+        /// One of [`ties`].
+        pub ties: u32,
+    }
+}
+
+/// What the stage does.
+pub mod phase {
+    /// Every body that something may push is a set.
+    pub const APART: u32 = 0;
+    /// Sets that push each other are joined.
+    pub const JOIN: u32 = 1;
+    /// Every body learns its island.
+    pub const SETTLE: u32 = 2;
+}
+
+/// What connects bodies, besides joints.
+pub mod ties {
+    /// All contacts.
+    pub const TOUCHING: u32 = 0;
+    /// Contacts that push, or nearly touch.
+    pub const PUSHING: u32 = 1;
+    /// Nothing.
+    pub const JOINTS: u32 = 2;
+}
+
+/// The set of what is not free. Body `i` is `i + 1`.
+const GROUND: u32 = 0;
+
+/// Gap below which bodies count as touching even if nothing pushes at the end of the iterations, as a part of the collider's size. One
+/// that is held by what gives way a little in the last iteration is not free to fall.
+const NEAR: f32 = 0.01;
+
+/// Looks at one body.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    if push.phase == phase::APART {
+        let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let count = if push.ties == ties::JOINTS { near.joints() } else { near.count() };
+        // What nothing touches goes its own way already.
+        let alone = (count == 0) | !b.bodies.at(item).is_dynamic();
+        let set = if alone { GROUND } else { item + 1 };
+        b.parents.put(item, set);
+    } else if push.phase == phase::JOIN {
+        if push.ties != ties::JOINTS {
+            join_contacts(item, push, b);
+        }
+        if push.joints != 0 {
+            join_joints(item, b);
+        }
+    } else {
+        let first = first(b, item + 1);
+        let key = if first == GROUND { push.count } else { first - 1 };
+        b.keys.put(item, key);
+        b.members.put(item, item);
+        // Mostly there is none, and nothing need be sorted.
+        if key < push.count {
+            b.counters.or(counter::ISLANDS, push.count);
+        }
+    }
+}
+
+/// Joins a body with those it touches.
+#[inline(always)]
+fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    let row = row(&b.rows, item);
+    let mut e = row.start;
+    while e < row.end {
+        let entry = b.entries.at(e);
+        let other = entry.other;
+        // Once for each two; what does not move has no row of its own.
+        let ours = entry.is_a() | !b.bodies.at(other).is_dynamic();
+        // Points lie far away, and most bodies of a heap are of one set already.
+        if ours
+            && first(b, item + 1) != first(b, other + 1)
+            && (push.ties == ties::TOUCHING || touches(entry.manifold(), b))
+        {
+            join(b, item + 1, other + 1);
+        }
+        e += 1;
+    }
+}
+
+/// Joins a body with those that joints tie it to.
+#[inline(always)]
+fn join_joints(item: u32, b: &mut Bindings<'_>) {
+    let links = row(&b.joint_links, item);
+    let mut e = links.start;
+    while e < links.end {
+        let entry = b.joint_links.at(e);
+        let joint = b.joints.at(entry >> 1);
+        let ties = entry & 1 == 0 && joint.flags & flag::BROKEN == 0 && joint.body_b != NONE;
+        // The ground is not to be joined: `momentum` knows of joints to it.
+        if ties && b.bodies.at(item).is_dynamic() && b.bodies.at(joint.body_b).is_dynamic() {
+            join(b, item + 1, joint.body_b + 1);
+        }
+        e += 1;
+    }
+}
+
+/// Whether a manifold's bodies push each other, or are about to.
+#[inline(always)]
+fn touches(index: u32, b: &Bindings<'_>) -> bool {
+    let near = NEAR * Head::load(&b.points, record(index)).length;
+    let points = FourPoints::load(&b.points, record(index));
+    let mut touches = false;
+    let mut k = 0;
+    while k < POINTS {
+        let point = points.at(k);
+        // One that is not there has no stiffness.
+        touches |= (point.k != 0.0) & ((point.lambda.z < 0.0) | (point.gap.z < near));
+        k += 1;
+    }
+    touches
+}
+
+/// The first of a body's set. On the way there, every other one learns to point farther.
+#[inline(always)]
+fn first(b: &mut Bindings<'_>, body: u32) -> u32 {
+    let mut at = body;
+    let mut parent = if at == GROUND { GROUND } else { b.parents.now(at - 1) };
+    // Numbers become lower with every round.
+    while parent != at && parent != GROUND {
+        let next = b.parents.now(parent - 1);
+        b.parents.lower(at - 1, next);
+        at = parent;
+        parent = next;
+    }
+    // A driver that cuts loops short (llvmpipe, after 65,535 rounds) may leave it in the middle of a chain: to the ground with it, which
+    // is left alone, rather than half an island moved without the other half.
+    if parent == at { parent } else { GROUND }
+}
+
+/// Makes one set of two.
+#[inline(always)]
+fn join(b: &mut Bindings<'_>, body: u32, other: u32) {
+    let mut one = first(b, body);
+    let mut two = first(b, other);
+    while one != two {
+        let low = if one < two { one } else { two };
+        let high = if one < two { two } else { one };
+        let before = b.parents.lower(high - 1, low);
+        // If someone else was faster and had it point to a third, that one and ours are to be joined now. Both are lower than
+        // `high`, so this comes to an end.
+        one = low;
+        two = low;
+        if before != high {
+            one = first(b, low);
+            two = first(b, before);
+        }
+    }
+}

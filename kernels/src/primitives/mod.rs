@@ -1,0 +1,10 @@
+//! Passes that know nothing of physics: reduce, scan, sort, and the sizes of dispatches.
+
+pub mod capacity;
+pub mod probe;
+pub mod reduce;
+pub mod scan_apply;
+pub mod scan_spine;
+pub mod scan_sums;
+pub mod sort_count;
+pub mod sort_scatter;

@@ -1,0 +1,181 @@
+//! Rays against the world: through the hierarchy the step has built, to the shapes in its leaves. Pure functions; `cast`,
+//! `sunlight` and `occlusion` call them.
+//!
+//! Bodies are solid: a ray that starts inside one meets it at distance 0. Half-spaces need no special care, their boxes
+//! are infinite and lie on a single path through the tree.
+
+pub mod shapes;
+
+use crate::detect::collide::Solid;
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Read, Store, fmax, fmin};
+use crate::layout;
+use crate::layout::{Aabb, END, LEAF, Node, Volume, volume_of};
+use crate::math::Pose;
+use crate::state::rigid::{Collider, Hull, HullFace, NONE, shape, world_pose};
+
+layout! {
+    /// A ray.
+    pub struct Ray {
+        /// Where it starts.
+        pub origin: Vec3,
+        /// How far it goes.
+        pub reach: f32,
+        /// Where it goes, of length one.
+        pub direction: Vec3,
+    }
+
+    /// The first thing a ray meets.
+    pub struct Hit {
+        /// Way to it; the ray's reach when it meets nothing.
+        pub distance: f32,
+        /// The collider, or [`NONE`].
+        pub collider: u32,
+        /// Its body, or [`NONE`].
+        pub body: u32,
+        /// Out of the collider; against the ray when that starts inside.
+        pub normal: Vec3,
+    }
+}
+
+/// The way to a shape, and its surface there.
+#[derive(Clone, Copy)]
+pub struct Touch {
+    /// Way along the ray, [`Touch::NEVER`] when it misses.
+    pub distance: f32,
+    /// Out of the shape, in its own axes.
+    pub normal: Vec3,
+}
+
+impl Touch {
+    /// The distance of a miss: farther than any reach.
+    pub const NEVER: f32 = f32::MAX;
+
+    /// A miss.
+    pub const MISS: Self = Self { distance: Self::NEVER, normal: Vec3::ZERO };
+}
+
+/// What a ray may meet.
+#[derive(Clone, Copy)]
+pub struct Targets<'a> {
+    /// Inner nodes of the hierarchy.
+    pub nodes: Read<'a, Node>,
+    /// Volumes of nodes and leaves: see [`volume_of`].
+    pub volumes: Read<'a, Volume>,
+    /// The collider at each leaf.
+    pub order: Read<'a, u32>,
+    /// Colliders.
+    pub colliders: Read<'a, Collider>,
+    /// Poses of bodies.
+    pub poses: Read<'a, Pose>,
+    /// Convex hulls.
+    pub hulls: Read<'a, Hull>,
+    /// Their faces.
+    pub hull_faces: Read<'a, HullFace>,
+}
+
+/// One over each component, with zeros kept from becoming infinite.
+#[inline(always)]
+fn inverse(d: Vec3) -> Vec3 {
+    let one = |v: f32| {
+        let tiny = 1e-20;
+        1.0 / if (v < tiny) & (v > -tiny) { tiny } else { v }
+    };
+    Vec3::new(one(d.x), one(d.y), one(d.z))
+}
+
+/// Where a ray enters a box: 0 inside of it, [`Touch::NEVER`] when it misses, or meets it beyond `reach`. An empty box is
+/// never met.
+#[inline(always)]
+fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
+    let (a, b) = ((bounds.min - origin) * inverse, (bounds.max - origin) * inverse);
+    let enter = fmax(fmax(fmin(a.x, b.x), fmin(a.y, b.y)), fmax(fmin(a.z, b.z), 0.0));
+    let leave = fmin(fmin(fmax(a.x, b.x), fmax(a.y, b.y)), fmin(fmax(a.z, b.z), reach));
+    // A little more than rounding loses, so that no box is passed by along its side.
+    let met = (enter <= leave * 1.000_01 + 1e-6) & (bounds.min.x <= bounds.max.x);
+    if met { enter } else { Touch::NEVER }
+}
+
+/// Deeper than a hierarchy can be: a level a bit of the Morton code, then a level a bit of the index.
+const DEPTH: usize = 64;
+
+impl Targets<'_> {
+    /// A ray against one collider, in world space. This is where shapes are told apart.
+    #[inline(always)]
+    fn touch(&self, ray: &Ray, collider: &Collider, pose: &Pose) -> Touch {
+        let solid = Solid::new(collider, pose);
+        let (o, d) = (solid.to_local(ray.origin - solid.centre), solid.to_local(ray.direction));
+        let met = if collider.what.shape == shape::BOX {
+            shapes::cuboid(o, d, solid.half)
+        } else if collider.what.shape == shape::SPHERE {
+            shapes::sphere(o, d, solid.radius)
+        } else if collider.what.shape == shape::CAPSULE {
+            shapes::capsule(o, d, solid.half.y, solid.radius)
+        } else if collider.what.shape == shape::HALF_SPACE {
+            shapes::half_space(o, d)
+        } else if collider.what.shape == shape::HULL {
+            shapes::hull(o, d, &self.hulls.at(collider.hull), self.hull_faces)
+        } else {
+            Touch::MISS
+        };
+        Touch { distance: met.distance, normal: solid.to_world(met.normal) }
+    }
+
+    /// The box of a child.
+    #[inline(always)]
+    fn bounds(&self, child: u32) -> Aabb {
+        self.volumes.at(volume_of(child)).bounds
+    }
+
+    /// The first thing on the ray's way among `leaves` leaves; with `any`, whatever is found first.
+    ///
+    /// Nearer children come first, so that what is found early cuts the search short: this needs a stack, unlike the walk
+    /// that finds pairs.
+    #[inline(always)]
+    pub fn trace(&self, ray: &Ray, leaves: u32, any: bool) -> Hit {
+        let mut hit = Hit { distance: ray.reach, collider: NONE, body: NONE, normal: Vec3::ZERO };
+        let inverse = inverse(ray.direction);
+        let mut stack = [END; DEPTH];
+        let mut depth = 0;
+        let mut at = if leaves == 0 || ray.reach < 0.0 {
+            END
+        } else if leaves == 1 {
+            LEAF
+        } else {
+            0
+        };
+        let mut fuel = leaves * 2;
+        while at != END && fuel > 0 {
+            fuel -= 1;
+            let mut next = END;
+            if at & LEAF != 0 {
+                let index = self.order.at(at & !LEAF);
+                let collider = self.colliders.at(index);
+                let met = self.touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.what.body)));
+                if met.distance < hit.distance {
+                    hit = Hit { distance: met.distance, collider: index, body: collider.what.body, normal: met.normal };
+                }
+            } else {
+                let node = self.nodes.at(at);
+                let left = entry(ray.origin, inverse, hit.distance, &self.bounds(node.left));
+                let right = entry(ray.origin, inverse, hit.distance, &self.bounds(node.right));
+                let (near, far) = if left <= right { (node.left, node.right) } else { (node.right, node.left) };
+                let (first, second) = (fmin(left, right), fmax(left, right));
+                if second < Touch::NEVER {
+                    stack.put(depth, far);
+                    depth += 1;
+                }
+                if first < Touch::NEVER {
+                    next = near;
+                }
+            }
+            let found = any & (hit.collider != NONE);
+            if next == END && depth > 0 && !found {
+                depth -= 1;
+                next = stack.at(depth);
+            }
+            at = if found { END } else { next };
+        }
+        hit
+    }
+}

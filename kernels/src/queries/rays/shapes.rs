@@ -1,0 +1,126 @@
+//! A ray against each shape, in the shape's own space: `o` is where the ray starts, `d` its direction of length one. A
+//! shape that is added gets a function here and a line in `touch` of the module above.
+
+use super::Touch;
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
+use crate::state::rigid::{Hull, HullFace};
+
+/// The ray starts inside.
+#[inline(always)]
+fn inside(d: Vec3) -> Touch {
+    Touch { distance: 0.0, normal: -d }
+}
+
+/// A ball around the origin.
+#[inline(always)]
+pub fn sphere(o: Vec3, d: Vec3, radius: f32) -> Touch {
+    // From the point nearest to the middle: exact for small balls far away, where the textbook's formula is not.
+    let along = -o.dot(d);
+    let near = o + d * along;
+    let square = radius * radius - near.length_squared();
+    if o.length_squared() <= radius * radius {
+        inside(d)
+    } else if along < 0.0 || square < 0.0 {
+        Touch::MISS
+    } else {
+        let distance = along - sqrt(square);
+        Touch { distance: fmax(distance, 0.0), normal: (o + d * distance) / radius }
+    }
+}
+
+/// A box with half sides `half`.
+#[inline(always)]
+pub fn cuboid(o: Vec3, d: Vec3, half: Vec3) -> Touch {
+    let inverse = super::inverse(d);
+    let (a, b) = ((-half - o) * inverse, (half - o) * inverse);
+    let near = Vec3::new(fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z));
+    let enter = fmax(fmax(near.x, near.y), near.z);
+    let leave = fmin(fmin(fmax(a.x, b.x), fmax(a.y, b.y)), fmax(a.z, b.z));
+    if enter > leave || leave < 0.0 {
+        Touch::MISS
+    } else if enter <= 0.0 {
+        inside(d)
+    } else {
+        let against = |v: f32| if v > 0.0 { -1.0 } else { 1.0 };
+        let normal = if near.x >= enter {
+            Vec3::new(against(d.x), 0.0, 0.0)
+        } else if near.y >= enter {
+            Vec3::new(0.0, against(d.y), 0.0)
+        } else {
+            Vec3::new(0.0, 0.0, against(d.z))
+        };
+        Touch { distance: enter, normal }
+    }
+}
+
+/// A capsule along y: `half` the length of its axis.
+#[inline(always)]
+pub fn capsule(o: Vec3, d: Vec3, half: f32, radius: f32) -> Touch {
+    let clamped = |y: f32| fmin(fmax(y, -half), half);
+    let axis = o - Vec3::new(0.0, clamped(o.y), 0.0);
+    // Seen along the axis a capsule is a disc. Where the ray enters that disc it meets the straight part, or it goes on to
+    // the end that it has entered above or below of.
+    let across = d.x * d.x + d.z * d.z;
+    let steep = across < 1e-12;
+    let along = if steep { 0.0 } else { -(o.x * d.x + o.z * d.z) / across };
+    let near = o + d * along;
+    let square = radius * radius - near.x * near.x - near.z * near.z;
+    if axis.length_squared() <= radius * radius {
+        inside(d)
+    } else if square < 0.0 {
+        Touch::MISS
+    } else {
+        let distance = if steep { 0.0 } else { along - sqrt(square / across) };
+        let y = o.y + d.y * distance;
+        if !steep && abs(y) <= half {
+            let p = o + d * distance;
+            let normal = Vec3::new(p.x, 0.0, p.z) / radius;
+            if distance >= 0.0 { Touch { distance, normal } } else { Touch::MISS }
+        } else {
+            let end = if y > 0.0 { half } else { -half };
+            sphere(o - Vec3::new(0.0, end, 0.0), d, radius)
+        }
+    }
+}
+
+/// Everything below y = 0.
+#[inline(always)]
+pub fn half_space(o: Vec3, d: Vec3) -> Touch {
+    if o.y <= 0.0 {
+        inside(d)
+    } else if d.y < 0.0 {
+        Touch { distance: -o.y / d.y, normal: Vec3::Y }
+    } else {
+        Touch::MISS
+    }
+}
+
+/// A convex hull: what is below all of its faces.
+#[inline(always)]
+pub fn hull(o: Vec3, d: Vec3, hull: &Hull, faces: Read<'_, HullFace>) -> Touch {
+    let (mut enter, mut leave) = (-Touch::NEVER, Touch::NEVER);
+    let mut normal = Vec3::ZERO;
+    let mut i = 0;
+    while i < hull.faces {
+        let face = faces.at(hull.first + i);
+        let (above, falls) = (face.normal.dot(o) - face.offset, -face.normal.dot(d));
+        if falls > 0.0 {
+            let distance = above / falls;
+            normal = if distance > enter { face.normal } else { normal };
+            enter = fmax(enter, distance);
+        } else if falls < 0.0 {
+            leave = fmin(leave, above / falls);
+        } else if above > 0.0 {
+            leave = -Touch::NEVER;
+        }
+        i += 1;
+    }
+    if enter > leave || leave < 0.0 {
+        Touch::MISS
+    } else if enter <= 0.0 {
+        inside(d)
+    } else {
+        Touch { distance: enter, normal }
+    }
+}

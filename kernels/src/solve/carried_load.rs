@@ -1,0 +1,74 @@
+//! How hard the joints of every body pulled at it in the last step, and how much of that it felt: the force that it was
+//! accelerated with, gravity and the user's forces taken off, along the pull. `load_share` adds them up.
+
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Store, abs, fmax, sqrt};
+use crate::math::Twist;
+use crate::solve::joints::JointForce;
+use crate::state::rigid::{Body, Params, row};
+use crate::{layout, stage};
+
+stage! {
+    "carried_load" each 256 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 velocities: Twist,
+        read 3 previous: Vec3,
+        read 4 forces: Twist,
+        read 5 rows: u32,
+        read 6 joint_links: u32,
+        read 7 joint_forces: JointForce,
+        write 8 carried_loads: CarriedLoad,
+        write 9 load_shares: f32,
+    }
+}
+
+layout! {
+    /// Push constants of `carried_load`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+    }
+
+    /// What a body felt of its joints.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct CarriedLoad {
+        /// What they pulled with, all together.
+        pub pull: f32,
+        /// What it felt, along that.
+        pub along: f32,
+    }
+}
+
+/// Looks at one body.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let mut felt = CarriedLoad { pull: 0.0, along: 0.0 };
+    let (body, touching, links) = (b.bodies.at(item), row(&b.rows, item), row(&b.joint_links, item));
+    // What contacts do to a body is not known here.
+    if body.is_dynamic() && touching.start == touching.end {
+        let mut pull = Vec3::ZERO;
+        let mut e = links.start;
+        while e < links.end {
+            let entry = b.joint_links.at(e);
+            let force = b.joint_forces.at(entry >> 1).force;
+            pull += if entry & 1 == 0 { force } else { -force };
+            e += 1;
+        }
+        let params = b.params.at(0);
+        let gained = (b.velocities.at(item).linear - b.previous.at(item)) * (1.0 / params.dt);
+        let force = (gained - params.gravity * body.gravity_scale) * body.mass - b.forces.at(item).linear;
+        // The square of a planet's weight is no float.
+        let most = fmax(fmax(abs(pull.x), abs(pull.y)), abs(pull.z));
+        if most > 0.0 {
+            let unit = pull * (1.0 / most);
+            let size = sqrt(unit.length_squared());
+            felt = CarriedLoad { pull: most * size, along: unit.dot(force) / size };
+        }
+    }
+    b.carried_loads.put(item, felt);
+    b.load_shares.put(item, 1.0);
+}

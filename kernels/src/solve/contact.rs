@@ -1,0 +1,246 @@
+//! The heart of the solver, shared by the primal passes and the dual one: what a contact point asks of two bodies, and
+//! how a body answers everything that is asked of it.
+//!
+//! A contact's error is linear in how far the bodies moved since the start of the step (section 4, "Approximating
+//! Constraints"): with d the way the point on a moved relative to the one on b,
+//!
+//! ```text
+//! C = (1 - alpha) C0 + [t b n]^T d        tangents, and the normal when C0 < 0 (Eq. 18)
+//! C = C0 + n . d                          the normal when there is still a gap: it is no error to be regularised
+//! ```
+//!
+//! With post-stabilisation (section 6) alpha is 1 along the normal while iterating, and 0 in one more pass behind them.
+
+use crate::detect::manifold::{Head, word};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
+use crate::math::Twist;
+use crate::state::rigid::{Params, option};
+
+/// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
+const DEEPEST: f32 = 0.02;
+const DEEPEST_STABILISED: f32 = 0.1;
+
+/// How a pass looks at errors.
+#[derive(Clone, Copy)]
+pub struct ContactRules {
+    /// Part of the overlap at the start of the step that is corrected: 1 - alpha (Eq. 18).
+    pub keep: f32,
+    /// The same along the tangents.
+    pub keep_tangent: f32,
+    /// Overlap that is left alone, as a part of the collider's size.
+    pub slop: f32,
+    /// Overlap that is corrected at most, as a part of the collider's size.
+    pub deepest: f32,
+    /// Whether the stiffness of friction is rescaled (Eq. 14).
+    pub rescale: bool,
+}
+
+impl ContactRules {
+    /// Of a step's iterations, or of the pass behind them that corrects the error without giving velocity (section 6).
+    #[inline(always)]
+    pub fn new(params: &Params, stabilise: bool) -> Self {
+        Self {
+            keep: if stabilise { 1.0 } else { 1.0 - params.alpha },
+            // Correcting the drift of sticking points without giving velocity pulls a card house apart.
+            keep_tangent: if stabilise { 0.0 } else { 1.0 - params.alpha_tangent },
+            // Lifting bodies until they no longer touch would let them fall again in the next step.
+            slop: if stabilise { params.slop } else { 0.0 },
+            deepest: if stabilise { DEEPEST_STABILISED } else { DEEPEST },
+            rescale: params.options & option::RESCALE != 0,
+        }
+    }
+}
+
+/// Contact points, as many as are worked on at once.
+#[derive(Clone, Copy)]
+pub struct Points<F: Real> {
+    /// See [`Point`](crate::detect::manifold::Point).
+    pub lever: Vector<F>,
+    /// See [`Point`](crate::detect::manifold::Point).
+    pub gap: Vector<F>,
+    /// See [`Point`](crate::detect::manifold::Point).
+    pub lambda: Vector<F>,
+    /// See [`Point`](crate::detect::manifold::Point), without the sign.
+    pub k: F,
+    /// Whether they slid at the end of the last step.
+    pub slid: F::Mask,
+}
+
+impl<F: OfPoints> Points<F> {
+    /// The points of the records that begin at `first`.
+    #[inline(always)]
+    pub fn load(points: &impl Load<UVec4>, first: &F::Each<u32>) -> Self {
+        let float = |w: u32| F::load(points, &F::shift(first, w));
+        let vector = |w: u32| Vector::new(float(w), float(w + 1), float(w + 2));
+        let k = float(word::K);
+        Self {
+            lever: vector(word::LEVER),
+            gap: vector(word::GAP),
+            lambda: vector(word::LAMBDA),
+            k: k.size(),
+            slid: k.below(F::splat(0.0)),
+        }
+    }
+
+    /// Only those of the first `parts` manifolds; the others push nothing.
+    #[inline(always)]
+    pub fn first(self, parts: u32) -> Self {
+        let l = self.lambda;
+        Self {
+            lambda: Vector::new(l.x.first(parts), l.y.first(parts), l.z.first(parts)),
+            k: self.k.first(parts),
+            ..self
+        }
+    }
+
+    /// Writes what the dual pass changes.
+    #[inline(always)]
+    pub fn store_duals(&self, points: &mut impl Store<UVec4>, first: &F::Each<u32>) {
+        self.lambda.x.store(points, &F::shift(first, word::LAMBDA));
+        self.lambda.y.store(points, &F::shift(first, word::LAMBDA + 1));
+        self.lambda.z.store(points, &F::shift(first, word::LAMBDA + 2));
+        F::select(self.slid, -self.k, self.k).store(points, &F::shift(first, word::K));
+    }
+}
+
+/// What the points of a manifold have in common, for all manifolds that are worked on at once.
+#[derive(Clone, Copy)]
+pub struct Shared<F: Real> {
+    /// From b to a.
+    pub normal: Vector<F>,
+    /// At right angles to it, and to each other.
+    pub tangents: (Vector<F>, Vector<F>),
+    /// See [`Head`].
+    pub offset: Vector<F>,
+    friction_static: F,
+    friction_dynamic: F,
+    /// See [`Head`].
+    pub length: F,
+    shift: Vector<F>,
+    turn: Vector<F>,
+}
+
+impl<F: OfPoints> Shared<F> {
+    /// Of manifolds whose bodies have moved: `one` that on the side of a where `is_a` says so, and `other` on the other side. A
+    /// point with lever r on a has then moved by `shift + turn x r`, seen from b. Forces on both act at the same place,
+    /// the point on a, so that they turn nothing together.
+    #[inline(always)]
+    pub fn new(heads: &F::Each<Head>, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
+        let normal = Vector::spread(heads, |h: &Head| h.normal);
+        let offset = Vector::spread(heads, |h: &Head| h.offset);
+        let linear = one.linear - other.linear;
+        let angular = one.angular - other.angular;
+        let turn_b = Vector::select(is_a, other.angular, one.angular);
+        let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+        Self {
+            normal,
+            tangents: normal.tangents(),
+            offset,
+            friction_static: F::spread(heads, |h| h.friction.fixed),
+            friction_dynamic: F::spread(heads, |h| h.friction.sliding),
+            length: F::spread(heads, |h| h.length),
+            shift: linear * side - turn_b.cross(offset),
+            turn: angular * side,
+        }
+    }
+}
+
+/// How far bodies have moved.
+#[derive(Clone, Copy)]
+pub struct Moved<F> {
+    linear: Vector<F>,
+    angular: Vector<F>,
+}
+
+impl<F: OfPoints> Moved<F> {
+    /// A body for every manifold.
+    #[inline(always)]
+    pub fn new(twists: &F::Each<Twist>) -> Self {
+        Self {
+            linear: Vector::spread(twists, |t: &Twist| t.linear),
+            angular: Vector::spread(twists, |t: &Twist| t.angular),
+        }
+    }
+
+    /// The same body for all.
+    #[inline(always)]
+    pub fn splat(twist: &Twist) -> Self {
+        Self { linear: Vector::splat(twist.linear), angular: Vector::splat(twist.angular) }
+    }
+}
+
+/// Forces of contact points and their stiffness for the Hessian.
+#[derive(Clone, Copy)]
+pub struct Response<F: Real> {
+    /// Error of the rows: tangent, bitangent, normal.
+    pub error: Vector<F>,
+    /// Multipliers after this iteration: clamped `k C + lambda`.
+    pub lambda: Vector<F>,
+    /// Stiffness of the normal row in the Hessian.
+    pub k_normal: F,
+    /// Stiffness of the tangent rows in the Hessian.
+    pub k_tangent: F,
+    /// Whether the friction force had to be cut to the cone.
+    pub slides: F::Mask,
+    /// Whether the point pushes at all.
+    pub active: F::Mask,
+}
+
+/// What points ask.
+#[inline(always)]
+pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &Points<F>) -> Response<F> {
+    let (zero, one) = (F::splat(0.0), F::splat(1.0));
+    let (n, (t, u)) = (shared.normal, shared.tangents);
+    let d = shared.shift + shared.turn.cross(points.lever);
+    let overlap = F::splat(rules.keep) * (points.gap.z + F::splat(rules.slop) * shared.length).least(zero);
+    // Deep overlaps are worked off over many steps, however deep they are.
+    let deepest = F::splat(-rules.deepest) * shared.length;
+    let gap = F::select(zero.below(points.gap.z), points.gap.z, overlap.most(deepest));
+    let drift = F::splat(rules.keep_tangent);
+    let error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
+
+    // Eq. 13 with bounds: the normal may only push.
+    let normal = points.k * error.z + points.lambda.z;
+    let active = normal.below(zero);
+    // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
+    let mut k_normal = F::select(active, points.k, zero);
+    let lifted = zero.below(error.z) & points.lambda.z.below(zero) & !active;
+    if F::any(lifted) {
+        k_normal = F::select(lifted, -points.lambda.z / error.z, k_normal);
+    }
+    let normal = F::select(active, normal, zero);
+
+    // The cone of this same normal force. The static coefficient holds a point that did not slide in the last step, through
+    // all iterations: in the first ones the normal force is not yet what it will be.
+    let dynamic = shared.friction_dynamic;
+    let mu = F::select(points.slid, dynamic, shared.friction_static);
+    let ft = points.k * error.x + points.lambda.x;
+    let fu = points.k * error.y + points.lambda.y;
+    // The root, although squares could be compared: those of a world's weight are beyond what a float holds.
+    let size = (ft * ft + fu * fu).root();
+    let slides = (mu * -normal).below(size);
+    let most = F::select(slides, dynamic, mu) * -normal;
+    let mut scale = one;
+    if F::any(slides) {
+        scale = F::select(slides, most / size, one);
+    }
+    let mut k_tangent = F::select(active, points.k, zero);
+    let sliding = points.slid & slides;
+    if rules.rescale && F::any(sliding) {
+        // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
+        // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
+        // any stiffness against turning back. Nor is it for points that held until now: an arch would creep.
+        let way = (error.x * error.x + error.y * error.y).root();
+        let rescaled = F::select(zero.below(way), most / way, k_tangent);
+        k_tangent = F::select(sliding & rescaled.below(k_tangent), rescaled, k_tangent);
+    }
+    Response { error, lambda: Vector::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
+}
+
+/// Whether all six components are numbers.
+#[inline(always)]
+pub fn is_finite(twist: &Twist) -> bool {
+    let (l, a) = (twist.linear, twist.angular);
+    finite(l.x) & finite(l.y) & finite(l.z) & finite(a.x) & finite(a.y) & finite(a.z)
+}

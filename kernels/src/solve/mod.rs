@@ -1,0 +1,16 @@
+//! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
+
+pub mod carried_load;
+pub mod contact;
+pub mod dual;
+pub mod joints;
+pub mod joints_dual;
+pub mod joints_start;
+pub mod load_share;
+pub mod momentum;
+pub mod predict;
+pub mod primal;
+pub mod primal_joints;
+pub mod solver_body;
+pub mod system;
+pub mod turns;

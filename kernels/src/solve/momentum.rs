@@ -1,0 +1,210 @@
+//! Moves every island of `islands` as one rigid body to where its forces balance: one more block of the descent.
+//!
+//! Bodies are solved one colour after the other, so after a few iterations the forces that two bodies felt of each other are not
+//! equal and opposite: the one solved earlier felt where the other one was before. In sum an impact is off by some percent, a
+//! ragdoll falls too slowly, and a chain as if through honey. But whatever the bodies of an island do to each other adds up to nothing. With y the
+//! targets of its bodies and x where the iterations brought them, what is left of force and torque is
+//!
+//! ```text
+//! f = sum m (y - x) / dt^2        t = sum (r x m (y - x) + I log(y / x)) / dt^2
+//! ```
+//!
+//! with r from the island's centre of mass to where each body is when forces act on it, and I its inertia, and what joints to the world and to bodies
+//! that do not move pull with. The motion that answers f and t is found as for a single body (Eq. 4), and all bodies of
+//! the island make it together: none of the contacts and joints in between notices, and what nothing holds has its momentum, linear and angular, to
+//! rounding. It is nothing when the iterations have converged: what backward Euler itself takes from a rotation is not given
+//! back, energy would come from it.
+//!
+//! In worlds with joints this is done in every iteration, so that a chain swings as it should; done in the last one only, chains with a
+//! load gain energy. Without joints it is for momentum alone, and comes behind the last dual pass, which knows what pushes.
+
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Group, Load, Store, sqrt};
+use crate::graph::island::{IslandShare, TileShares};
+use crate::math::{Pose, Rotation, Twist, inertia};
+use crate::solve::contact::is_finite;
+use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag};
+use crate::solve::solver_body::SolverBody;
+use crate::solve::system::{System, Systems};
+use crate::state::rigid::{Body, NONE, Params, row};
+use crate::{layout, stage};
+
+stage! {
+    "momentum" group 64 {
+        read 0 bodies: Body,
+        read 1 starts: Pose,
+        read 2 solver_bodies: UVec4,
+        read 3 islands: u32,
+        read 4 members: u32,
+        update 5 poses: Pose,
+        update 6 deltas: Twist,
+        read 7 joint_links: u32,
+        read 8 params: Params,
+        read 9 joints: Joint,
+        read 10 joint_rows: JointRow,
+        read 11 row_states: RowState,
+        read 12 body_order: u32,
+        update 13 rotations: Rotation,
+    }
+}
+
+layout! {
+    /// Push constants of `momentum`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Not 0: there are joints.
+        pub joints: u32,
+        /// Not 0: in the last iteration.
+        pub last: u32,
+    }
+}
+
+/// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a subgroup busy for too long.
+const MANY: u32 = 4096;
+
+/// Largest turn, radians: the motion is rigid to first order only.
+const MOST: f32 = 0.2;
+
+/// Corrects the islands that begin in a workgroup's tile.
+#[inline(always)]
+pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    let mut parts = TileShares::new(&b.islands, group, push.count);
+    while parts.more() {
+        let part = parts.next(&b.islands, group);
+        if part.is_any() && (push.last != 0 || part.members() <= MANY) {
+            correct(group, &part, push, b);
+        }
+    }
+}
+
+/// Where a body is when forces act on it: those of contacts at the start of the step, those of joints where it is now.
+#[inline(always)]
+fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
+    let mut place = b.starts.at(index).position;
+    if push.joints != 0 {
+        let links = row(&b.joint_links, index);
+        if links.start < links.end {
+            place += b.deltas.at(index).linear;
+        }
+    }
+    place
+}
+
+/// Moves an island so that it has its momentum.
+#[inline(always)]
+fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>) {
+    // Mass and centre. Places count from the first member, next to which they are small.
+    let origin = b.starts.at(b.members.at(part.start)).position;
+    let (mut mass, mut centre) = (0.0, Vec3::ZERO);
+    let mut place = part.first;
+    while place < part.end {
+        let index = b.members.at(place);
+        let kilograms = b.bodies.at(index).mass;
+        mass += kilograms;
+        centre += (place_of(index, push, b) - origin) * kilograms;
+        place += part.step;
+    }
+    let (mass, centre) = (part.sum(group, mass), part.sums(group, centre));
+    let centre = origin + centre * (1.0 / mass);
+
+    // The island as one body: its inertia, what it lacks, and what holds it.
+    let params = b.params.at(0);
+    let rules = JointRules::new(&params, false);
+    let scale = 1.0 / (params.dt * params.dt);
+    let mut system = System::none();
+    // What is long and held stays as it is.
+    let long = part.members() > MANY;
+    let mut held = 0.0;
+    let mut place = part.first;
+    while place < part.end && !(long && held > 0.0) {
+        let index = b.members.at(place);
+        let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.body_order.at(index));
+        let (target, rotation) = (SolverBody::target(&b.solver_bodies, rank), b.rotations.at(rank));
+        let r = place_of(index, push, b) - centre;
+        let back = target.rotation.then_after(&rotation.inverse()).log();
+        let lack = (target.position - delta.linear) * (body.mass * scale);
+        system.force += lack;
+        system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
+        let (diagonal, off) = inertia_about(&body, &rotation, r);
+        system.ll += Vec3::splat(body.mass * scale);
+        system.aa += diagonal * scale;
+        system.aa_off += off * scale;
+        if push.joints != 0 {
+            held += hold(&mut system, &rules, index, r, b);
+        }
+        place += part.step;
+    }
+    let held = part.sum(group, held);
+    let motion = Systems::<f32>::gather(&system).over_lanes(group, part.step).ldl();
+    let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
+    let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
+    let square = turn.length_squared();
+    let cut = if square > MOST * MOST { MOST / sqrt(square) } else { 1.0 };
+    let turn = turn * cut;
+
+    if !(long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
+        let more = Rotation::exp(turn);
+        let mut place = part.first;
+        while place < part.end {
+            let index = b.members.at(place);
+            let start = b.starts.at(index);
+            let linear = b.deltas.at(index).linear + shift + turn.cross(place_of(index, push, b) - centre);
+            let rank = b.body_order.at(index);
+            let rotation = more.then_after(&b.rotations.at(rank)).normalized();
+            let angular = rotation.then_after(&start.rotation.inverse()).log();
+            b.deltas.put(index, Twist { linear, angular });
+            b.rotations.put(rank, rotation);
+            b.poses.put(index, Pose { position: start.position + linear, rotation });
+            place += part.step;
+        }
+    }
+}
+
+/// Adds the joints of a member, at `r` from the centre, to what does not move; returns how many there are.
+#[inline(always)]
+fn hold(system: &mut System, rules: &JointRules, index: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
+    let links = row(&b.joint_links, index);
+    let mut count = 0.0;
+    let mut e = links.start;
+    while e < links.end {
+        let entry = b.joint_links.at(e);
+        let joint = b.joints.at(entry >> 1);
+        let is_a = entry & 1 == 0;
+        let other = if is_a { joint.body_b } else { joint.body_a };
+        let mut held = joint.flags & flag::BROKEN == 0;
+        if held && other != NONE {
+            held = !b.bodies.at(other).is_dynamic();
+        }
+        if held {
+            let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+            let side = if is_a { 1.0 } else { -1.0 };
+            let mut force = Vec3::ZERO;
+            let mut n = 0;
+            while n < joint.rows {
+                let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
+                let measure = ends.measure(row.axis);
+                let asked = row.ask(rules, &state, measure.value, joint.length);
+                let turn = if is_a { measure.turn_a } else { measure.turn_b };
+                system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, asked.k, asked.force);
+                force += measure.linear * asked.force;
+                n += 1;
+            }
+            let lever = if is_a { ends.lever_a } else { ends.reach_b };
+            system.stiffen(lever + r, force);
+            count += 1.0;
+        }
+        e += 1;
+    }
+    count
+}
+
+/// Inertia of a body about a point at `r` from it: the diagonal, and xy, xz, yz off it.
+#[inline(always)]
+fn inertia_about(body: &Body, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
+    let i = body.inertia;
+    let (x, y, z) = (rotation.apply(Vec3::X), rotation.apply(Vec3::Y), rotation.apply(Vec3::Z));
+    let mixed = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
+    let diagonal = x * x * i.x + y * y * i.y + z * z * i.z + (Vec3::splat(r.length_squared()) - r * r) * body.mass;
+    (diagonal, mixed(x) * i.x + mixed(y) * i.y + mixed(z) * i.z - mixed(r) * body.mass)
+}

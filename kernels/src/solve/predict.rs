@@ -1,0 +1,129 @@
+//! Where every body would go on its own (the inertial target, Eq. 2), and where the iterations start.
+//!
+//! The start has adaptive gravity: as much of it as the body felt in the last step, so that what lies at rest starts at
+//! rest; and as much of the user's force. The target always has all of both; its position is the way from the start, which
+//! keeps more digits. A body with joints starts with all of it when it falls freely, and else with none: what stiff joints make of
+//! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy.
+//!
+//! Rotation: velocities are differences of poses, so they belong to the middle of a step. The next rotation is the one
+//! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
+//! rounding, and its energy without drift.
+
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store, fmax, fmin, sqrt};
+use crate::math::{Pose, Rotation, Twist, inertia};
+use crate::solve::solver_body::SolverBody;
+use crate::state::rigid::{Body, Params, kind, row};
+use crate::{layout, stage};
+
+stage! {
+    "predict" each 256 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 velocities: Twist,
+        read 3 previous: Vec3,
+        update 4 poses: Pose,
+        write 5 starts: Pose,
+        write 6 solver_bodies: UVec4,
+        write 7 deltas: Twist,
+        read 8 forces: Twist,
+        read 9 joint_links: u32,
+        read 10 rows: u32,
+        read 11 body_order: u32,
+        write 12 rotations: Rotation,
+    }
+}
+
+layout! {
+    /// Push constants of `predict`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Room for joints; 0 when there are none.
+        pub joints: u32,
+    }
+}
+
+/// Part of an outer force that a body may feel and still count as held: what trembles must not be fed back.
+const QUIET: f32 = 0.3;
+/// Part from which on it counts as free.
+const FREE: f32 = 0.9;
+
+/// Difference from a free fall, as a part of it, with which a body with joints still counts as free, and from which on it does not.
+const FALLING: (f32, f32) = (0.02, 0.1);
+
+/// How much of the way `pull`, which an outer force makes in a step, the body went in the last one.
+#[inline(always)]
+fn share(felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
+    let square = pull.length_squared();
+    let mut part = (felt.dot(pull) / fmax(square, 1e-30) - QUIET) / (FREE - QUIET);
+    if jointed {
+        let off = sqrt((felt - pull).length_squared() / fmax(square, 1e-30));
+        part = (FALLING.1 - off) / (FALLING.1 - FALLING.0);
+    }
+    if square > 0.0 { fmax(0.0, fmin(part, 1.0)) } else { 0.0 }
+}
+
+/// The rotation vector of a free body's next step, in which it gets the angular momentum `turn / dt`.
+#[inline(always)]
+fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, turn: Vec3) -> Vec3 {
+    let last = w * dt;
+    let middle = Rotation::exp(last * -0.5).then_after(rotation);
+    let momentum = inertia(&middle, principal, last) + turn;
+    let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
+    let mut next = last;
+    // A fixed point that contracts by about the angle itself; four rounds are enough for half a radian a step. What
+    // hardly turns is there to the last bit after one or two.
+    let mut round = 0;
+    while round < 4 {
+        let middle = Rotation::exp(next * 0.5).then_after(rotation);
+        let found = inertia(&middle, inverse, momentum);
+        round = if found == next { 4 } else { round + 1 };
+        next = found;
+    }
+    next
+}
+
+/// Predicts one body.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let (params, joints) = (b.params.at(0), push.joints);
+    let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
+    let dt = params.dt;
+    b.starts.put(item, start);
+
+    let mut linear = Vec3::ZERO;
+    let mut angular = Vec3::ZERO;
+    let mut pulls = Vec3::ZERO;
+    let mut start_pulls = Vec3::ZERO;
+    if body.kind == kind::DYNAMIC {
+        linear = velocity.linear * dt;
+        let force = b.forces.at(item);
+        angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, force.angular * (dt * dt));
+        let fall = params.gravity * (body.gravity_scale * dt * dt);
+        let push = force.linear * (dt * dt / body.mass);
+        let felt = (velocity.linear - b.previous.at(item)) * dt;
+        pulls = fall + push;
+        let mut jointed = false;
+        if joints > 0 {
+            let links = row(&b.joint_links, item);
+            jointed = links.start < links.end;
+        }
+        start_pulls = fall * share(felt, fall, jointed) + push * share(felt, push, jointed);
+    } else if body.kind == kind::KINEMATIC {
+        linear = velocity.linear * dt;
+        angular = velocity.angular * dt;
+    }
+    let rotation = Rotation::exp(angular).then_after(&start.rotation).normalized();
+    let guess = linear + start_pulls;
+    let target = Pose { position: linear + pulls, rotation };
+    let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };
+    let rank = b.body_order.at(item);
+    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item));
+    b.rotations.put(rank, rotation);
+    b.poses.put(item, Pose { position: start.position + guess, rotation });
+    b.deltas.put(item, Twist { linear: guess, angular });
+}

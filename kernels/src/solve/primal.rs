@@ -1,0 +1,500 @@
+//! One colour's bodies, each moved to where its forces balance (Algorithm 1, lines 9 to 21).
+//!
+//! A body is worked on by a team of lanes, 1 to a whole subgroup. They share its manifolds, each with all of its points; what they
+//! found is added up over the team, and its first lane solves.
+//! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
+//! one fills the device with one lane a body, a small one does not.
+//!
+//! `primal_joints` is the same pass for worlds with joints.
+//!
+//! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
+
+use crate::detect::manifold::{Head, record, word};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector};
+use crate::math::{Pose, Rotation, Twist};
+use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
+use crate::solve::solver_body::SolverBody;
+use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
+use crate::solve::turns::Turns;
+use crate::state::rigid::{ColourRange, Entry, EntryRange, NONE, Params, option};
+use crate::{layout, stage};
+
+stage! {
+    "primal" group 64, wide {
+        read 0 params: Params,
+        read 1 solver_bodies: UVec4,
+        read 2 points: UVec4,
+        read 3 entries: Entry,
+        read 4 ranges: ColourRange,
+        read 5 order: u32,
+        update 6 rotations: Rotation,
+        update 7 deltas: Twist,
+        write 8 poses: Pose,
+    }
+}
+
+layout! {
+    /// Push constants of `primal`.
+    pub struct Push {
+        /// The colour.
+        pub colour: u32,
+        /// Not 0: the first team solves all bodies in turn.
+        pub serial: u32,
+        /// Not 0: corrects the error that is left, behind the iterations (section 6).
+        pub stabilise: u32,
+    }
+}
+
+/// Lanes of a workgroup.
+pub const LANES: u32 = 64;
+
+/// Lanes that work on one body together, and one of them.
+#[derive(Clone, Copy)]
+struct Team {
+    /// Lanes; a power of two.
+    width: u32,
+    /// This one.
+    lane: u32,
+    /// Number of the team in its workgroup.
+    number: u32,
+    /// Teams there are.
+    teams: u32,
+}
+
+impl Team {
+    /// The team of this lane when `lanes` are asked for. A subgroup may be narrower, and is a single lane on the CPU.
+    #[inline(always)]
+    fn new(group: &Group, lanes: u32) -> Self {
+        // Said so that the compiler for the CPU knows it.
+        let width = if group.width() == 1 {
+            1
+        } else if lanes < group.width() {
+            lanes
+        } else {
+            group.width()
+        };
+        let (place, shift) = (group.place(), width.trailing_zeros());
+        Self { width, lane: place & (width - 1), number: place >> shift, teams: group.lanes >> shift }
+    }
+}
+
+/// What the pass reads and writes: buffers of `primal`, or of `primal_joints`, which has more.
+pub trait Bound {
+    /// Settings.
+    fn params(&self) -> Params;
+    /// Bodies of a colour.
+    fn range(&self, colour: u32) -> ColourRange;
+    /// The body at a place in the order of colours.
+    fn ordered(&self, place: u32) -> u32;
+    /// What the body at a place brings along.
+    fn frame(&self, place: u32) -> SolverBody;
+    /// Its row.
+    fn row(&self, place: u32) -> EntryRange;
+    /// The rotation it has now.
+    fn rotation(&self, place: u32) -> Rotation;
+    /// The way a body went.
+    fn delta(&self, index: u32) -> Twist;
+    /// An entry of a row.
+    fn entry(&self, e: u32) -> Entry;
+    /// The head of the manifold whose record begins at `first`.
+    fn head(&self, first: u32) -> Head;
+    /// Points of the records that begin at `first`.
+    fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F>;
+    /// Asks for the entries of the body at a place, and for how it moved.
+    fn prefetch_entries(&self, place: u32);
+    /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
+    fn prefetch_contact(&self, e: u32);
+    /// The same long before.
+    fn prefetch_contact_early(&self, e: u32);
+    /// Turns the body at a place.
+    fn turn(&mut self, place: u32, rotation: Rotation);
+    /// Moves a body.
+    fn put(&mut self, index: u32, delta: Twist);
+    /// Says where a body is.
+    fn show(&mut self, index: u32, pose: Pose);
+    /// Whether there are joints.
+    const JOINTS: bool;
+    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on.
+    fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
+}
+
+/// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
+macro_rules! bound {
+    ($joints:literal $($given:item)*) => {
+        impl $crate::solve::primal::Bound for Bindings<'_> {
+            const JOINTS: bool = $joints;
+            #[inline(always)]
+            fn params(&self) -> Params {
+                self.params.at(0)
+            }
+            #[inline(always)]
+            fn range(&self, colour: u32) -> ColourRange {
+                self.ranges.at(colour)
+            }
+            #[inline(always)]
+            fn ordered(&self, place: u32) -> u32 {
+                self.order.at(place)
+            }
+            #[inline(always)]
+            fn frame(&self, place: u32) -> SolverBody {
+                SolverBody::load(&self.solver_bodies, place)
+            }
+            #[inline(always)]
+            fn row(&self, place: u32) -> EntryRange {
+                SolverBody::row(&self.solver_bodies, place)
+            }
+            #[inline(always)]
+            fn rotation(&self, place: u32) -> Rotation {
+                self.rotations.at(place)
+            }
+            #[inline(always)]
+            fn delta(&self, index: u32) -> Twist {
+                self.deltas.at(index)
+            }
+            #[inline(always)]
+            fn entry(&self, e: u32) -> Entry {
+                self.entries.at(e)
+            }
+            #[inline(always)]
+            fn head(&self, first: u32) -> Head {
+                Head::load(&self.points, first)
+            }
+            #[inline(always)]
+            fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F> {
+                Points::load(&self.points, first)
+            }
+            #[inline(always)]
+            fn prefetch_entries(&self, place: u32) {
+                let (index, row) = (self.order.at(place), SolverBody::row(&self.solver_bodies, place));
+                self.entries.prefetch(row.start, row.end - row.start);
+                self.deltas.prefetch(index, 1);
+            }
+            #[inline(always)]
+            fn prefetch_contact(&self, e: u32) {
+                let entry = self.entries.at(e);
+                self.points.prefetch(record(entry.manifold()), word::COUNT);
+                self.deltas.prefetch(entry.other, 1);
+            }
+            #[inline(always)]
+            fn prefetch_contact_early(&self, e: u32) {
+                self.points.prefetch_early(record(self.entries.at(e).manifold()), word::COUNT);
+            }
+            #[inline(always)]
+            fn turn(&mut self, place: u32, rotation: Rotation) {
+                self.rotations.put(place, rotation);
+            }
+            #[inline(always)]
+            fn put(&mut self, index: u32, delta: Twist) {
+                self.deltas.put(index, delta);
+            }
+            #[inline(always)]
+            fn show(&mut self, index: u32, pose: Pose) {
+                self.poses.put(index, pose);
+            }
+            $(#[inline(always)] $given)*
+        }
+    };
+}
+pub(crate) use bound;
+
+bound! {
+    false
+    fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
+        System::none()
+    }
+}
+
+/// Solves a workgroup's bodies of the colour, or all of them.
+#[inline(always)]
+pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    sweep::<F, _>(group, push, b);
+}
+
+/// The same for the buffers of either stage.
+#[inline(always)]
+pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
+    let range = b.range(push.colour);
+    let team = Team::new(group, range.lanes);
+    let serial = push.serial != 0;
+    let tile = if serial { range.end - range.start } else { LANES >> range.lanes.trailing_zeros() };
+    let first = range.start + if serial { 0 } else { group.index * tile };
+    let (start, step) = if serial { (0, 1) } else { (team.number, team.teams) };
+    let idle = serial && team.number > 0;
+
+    // Every lane makes every round, with a body or without: the sums want them all.
+    let stabilise = push.stabilise != 0;
+    let mut base = 0;
+    while base < tile {
+        let at = base + start;
+        // Bodies of a batch: one a lane on a GPU, several on the CPU; not those that are to be solved one after the other.
+        let there =
+            if idle || at >= tile || first + at >= range.end { 0 } else { least(tile - at, range.end - first - at) };
+        let count = least(there, if serial { 1 } else { F::Body::LANES });
+        let mut batch = Batch::<F::Body>::none();
+        // A lane of a GPU has one body, and needs no loop around all this.
+        if F::Body::LANES == 1 {
+            if count > 0 {
+                batch.add::<F, B>(0, first + at, EntryRange { start: 0, end: 0 }, team, stabilise, b);
+            }
+        } else {
+            let mut i = 0;
+            while i < count {
+                let next = prefetch(first + at + i, range.end, b);
+                batch.add::<F, B>(i, first + at + i, next, team, stabilise, b);
+                i += 1;
+            }
+        }
+        let mut systems = Systems::of(&batch.pulls);
+        if B::JOINTS {
+            systems = systems.plus(&Systems::gather(&batch.joints));
+        }
+        let systems = systems.over_lanes(group, team.width);
+        if count > 0 && team.lane == 0 {
+            apply::<F::Body, B>(first + at, &batch.indices, count, &systems, stabilise, b);
+        }
+        base += step * if serial { 1 } else { F::Body::LANES };
+    }
+}
+
+/// Bodies that are solved together, and what is asked of them.
+struct Batch<B: OfBodies> {
+    indices: B::Lanes<u32>,
+    pulls: B::Lanes<Pulls<B>>,
+    joints: B::Lanes<System>,
+}
+
+impl<B: OfBodies> Batch<B> {
+    #[inline(always)]
+    fn none() -> Self {
+        Self { indices: B::lanes(NONE), pulls: B::lanes(Pulls::none()), joints: B::lanes(System::none()) }
+    }
+
+    /// Adds the body at `place` in the order of colours; `next` is the row of the next one.
+    #[inline(always)]
+    fn add<F: OfPoints<Body = B>, T: Bound>(
+        &mut self,
+        i: u32,
+        place: u32,
+        next: EntryRange,
+        team: Team,
+        stabilise: bool,
+        b: &T,
+    ) {
+        let index = b.ordered(place);
+        B::put_lane(&mut self.indices, i, index);
+        let row = b.row(place);
+        B::put_lane(&mut self.pulls, i, gather::<F>(index, row, next, team, stabilise, b));
+        if T::JOINTS {
+            B::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
+        }
+    }
+}
+
+#[inline(always)]
+fn least(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
+}
+
+/// Bodies ahead for which the CPU asks for contacts, as far as an outer cache, and before that for the entries that name them. Four
+/// bodies have some 24 contacts: one core does not have so many lines of memory on the way to its inner cache.
+const CONTACTS_AHEAD: u32 = 4;
+const ENTRIES_AHEAD: u32 = CONTACTS_AHEAD + 3;
+
+/// Asks for what the bodies behind `place` need, up to `end`: each needs what was asked for before to know where the next lies.
+/// What is left to ask for are the contacts of the next one, whose row this is: that is done between those of the one before,
+/// since memory takes a few questions at a time. On a GPU there are other lanes to work meanwhile.
+#[inline(always)]
+fn prefetch(place: u32, end: u32, b: &impl Bound) -> EntryRange {
+    if place + ENTRIES_AHEAD < end {
+        b.prefetch_entries(place + ENTRIES_AHEAD);
+    }
+    if place + CONTACTS_AHEAD < end {
+        let row = b.row(place + CONTACTS_AHEAD);
+        let mut e = row.start;
+        while e < row.end {
+            b.prefetch_contact_early(e);
+            e += 1;
+        }
+    }
+    if place + 1 < end { b.row(place + 1) } else { EntryRange { start: 0, end: 0 } }
+}
+
+/// Asks for the contacts of entries from `e` to `end`, and returns where it stopped.
+#[inline(always)]
+fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
+    let mut e = e;
+    while e < end {
+        b.prefetch_contact(e);
+        e += 1;
+    }
+    e
+}
+
+/// What this lane's part of the body's manifolds asks.
+#[inline(always)]
+fn gather<F: OfPoints>(
+    index: u32,
+    row: EntryRange,
+    next: EntryRange,
+    team: Team,
+    stabilise: bool,
+    b: &impl Bound,
+) -> Pulls<F::Body> {
+    let rules = ContactRules::new(&b.params(), stabilise);
+    let mine = b.delta(index);
+    let mut pulls = Pulls::none();
+    let moved = Moved::splat(&mine);
+    let mut ahead = next.start;
+    let mut e = row.start + team.lane;
+    while e < row.end {
+        if F::Body::LANES > 1 {
+            ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
+        }
+        // A part beyond the end of the row takes the last entry once more, and counts for nothing.
+        let there = row.end - e;
+        let places = F::each(|part| if part < there { e + part } else { e });
+        let entries = F::map(&places, |e| b.entry(*e));
+        let first = F::map(&entries, |entry| record(entry.manifold()));
+        let heads = F::map(&first, |f| b.head(*f));
+        let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
+        let theirs = F::map(&entries, |entry| b.delta(entry.other));
+        let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+        let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+        let offset = Vector::select(is_a, Vector::zero(), shared.offset);
+        let points = b.points::<F>(&first).first(there);
+        let sum = Sum::of(&respond(&rules, &shared, &points), &shared, points.lever + offset, side);
+        pulls.add(&sum.total(), shared.normal.common());
+        e += team.width * F::PARTS;
+    }
+    if F::Body::LANES > 1 {
+        prefetch_contacts(ahead, next.end, b);
+    }
+    pulls
+}
+
+/// Adds inertia, solves, and moves the bodies from `place` on.
+#[inline(always)]
+fn apply<F: OfBodies, B: Bound>(
+    place: u32,
+    indices: &F::Lanes<u32>,
+    count: u32,
+    systems: &Systems<F>,
+    stabilise: bool,
+    b: &mut B,
+) {
+    let params = b.params();
+    // Beyond the last one, the first once more.
+    let one = F::lane(indices, 0);
+    let (mut solver_bodies, mut rotations) = (F::lanes(b.frame(place)), F::lanes(b.rotation(place)));
+    let mut deltas = F::lanes(b.delta(one));
+    let mut i = 1;
+    while F::LANES > 1 && i < count {
+        let index = F::lane(indices, i);
+        F::put_lane(&mut solver_bodies, i, b.frame(place + i));
+        F::put_lane(&mut rotations, i, b.rotation(place + i));
+        F::put_lane(&mut deltas, i, b.delta(index));
+        i += 1;
+    }
+
+    let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
+    let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
+    let displaced = Twists {
+        linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
+        angular: rotation.since(Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
+    };
+    let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
+    let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
+    let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);
+    let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
+
+    // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
+    let linear = linear + step.linear;
+    let rotation = Turns::exp(step.angular).then_after(rotation).normalized();
+    let angular = rotation.since(Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation));
+    let (linear, angular) = (linear.scatter(), angular.scatter());
+    let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
+    let put = |i: u32, b: &mut B| {
+        let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
+        // `velocity` may have taken the body out before the last pass.
+        let frame = F::lane(&solver_bodies, i);
+        if is_finite(&way) && frame.mass > 0.0 {
+            let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
+            let index = F::lane(indices, i);
+            b.turn(place + i, rotation);
+            b.put(index, way);
+            // Until the last pass, poses are read by nobody but joints.
+            if B::JOINTS || stabilise {
+                b.show(index, Pose { position: frame.start.position + way.linear, rotation });
+            }
+        }
+    };
+    if F::LANES == 1 {
+        put(0, b);
+    } else {
+        let mut i = 0;
+        while i < count {
+            put(i, b);
+            i += 1;
+        }
+    }
+}
+
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod tests {
+    use super::*;
+
+    /// The lanes of a workgroup on a device with subgroups of `size`.
+    fn lanes(size: u32) -> impl Iterator<Item = Group> {
+        let group = Group { index: 0, lane: 0, lanes: LANES, subgroup: 0, subgroups: LANES / size, slot: 0 };
+        (0..LANES).map(move |lane| Group { lane, subgroup: lane / size, slot: lane % size, ..group })
+    }
+
+    fn cases() -> impl Iterator<Item = (u32, u32)> {
+        [4, 8, 16, 32, 64].into_iter().flat_map(|size| [1, 2, 4, 8, 16, 32, 64].map(|asked| (size, asked)))
+    }
+
+    #[test]
+    fn every_entry_of_a_row_is_taken_once_by_a_team() {
+        for (size, asked) in cases() {
+            let tile = LANES / asked;
+            // Bodies of the workgroup, each with a row of seven entries.
+            let mut taken = vec![[0; 7]; tile as usize];
+            for group in lanes(size) {
+                let team = Team::new(&group, asked);
+                assert_eq!(team.width, asked.min(size));
+                for body in (team.number..tile).step_by(team.teams as usize) {
+                    for e in (team.lane..7).step_by(team.width as usize) {
+                        taken[body as usize][e as usize] += 1;
+                    }
+                }
+            }
+            assert!(taken.iter().flatten().all(|&t| t == 1), "subgroups of {size}, teams of {asked}: {taken:?}");
+        }
+    }
+
+    #[test]
+    fn sums_over_lanes_are_those_of_the_team() {
+        // What `System::over_lanes` does with each component, played through for a whole workgroup.
+        for (size, asked) in cases() {
+            let groups: Vec<_> = lanes(size).collect();
+            let mut sums: Vec<u64> = (0..u64::from(LANES)).map(|lane| lane * lane + 1).collect();
+            let expected: Vec<u64> = {
+                let teams = groups.iter().map(|g| Team::new(g, asked).number);
+                let teams: Vec<_> = teams.collect();
+                let of = |team| teams.iter().zip(&sums).filter(|(t, _)| **t == team).map(|(_, v)| v).sum();
+                teams.iter().map(|&t| of(t)).collect()
+            };
+            let mut reach = 1;
+            while reach < Team::new(&groups[0], asked).width {
+                let before = sums.clone();
+                for (sum, g) in sums.iter_mut().zip(&groups) {
+                    assert!(g.slot ^ reach < size, "the partner is in the subgroup");
+                    *sum += before[(g.subgroup * size + (g.slot ^ reach)) as usize];
+                }
+                reach *= 2;
+            }
+            assert_eq!(sums, expected, "subgroups of {size}, teams of {asked}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `primal` for worlds with joints: besides its contacts, every body answers its joints. A stage of its own, so that worlds
+//! without joints do not carry the registers.
+
+pub use crate::solve::primal::Push;
+
+use crate::detect::manifold::{Head, record, word};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Group, Load, OfPoints, Store};
+use crate::math::{Pose, Rotation, Twist};
+use crate::solve::contact::Points;
+use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, add, flag};
+use crate::solve::primal::{bound, sweep};
+use crate::solve::solver_body::SolverBody;
+use crate::solve::system::System;
+use crate::stage;
+use crate::state::rigid::{ColourRange, Entry, EntryRange, Params, row};
+
+stage! {
+    "primal_joints" group 64, wide {
+        read 0 params: Params,
+        read 1 solver_bodies: UVec4,
+        read 2 points: UVec4,
+        read 3 entries: Entry,
+        read 4 ranges: ColourRange,
+        read 5 order: u32,
+        update 6 rotations: Rotation,
+        update 7 deltas: Twist,
+        update 8 poses: Pose,
+        read 9 starts: Pose,
+        read 10 joints: Joint,
+        read 11 joint_rows: JointRow,
+        read 12 row_states: RowState,
+        read 13 joint_links: u32,
+    }
+}
+
+bound! {
+    true
+    fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
+        let mut system = System::none();
+        let rules = JointRules::new(&self.params.at(0), stabilise);
+        let links = row(&self.joint_links, index);
+        let mut e = links.start + lane;
+        while e < links.end {
+            let entry = self.joint_links.at(e);
+            let joint = self.joints.at(entry >> 1);
+            if joint.flags & flag::BROKEN == 0 {
+                let ends = JointEnds::moving(&joint, &self.starts, &self.deltas, &self.poses);
+                let side = if entry & 1 == 0 { 1.0 } else { -1.0 };
+                add(&mut system, &rules, &joint, &ends, side, &self.joint_rows, &self.row_states);
+            }
+            e += lanes;
+        }
+        system
+    }
+}
+
+/// Solves a workgroup's bodies of the colour, or all of them.
+#[inline(always)]
+pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    sweep::<F, _>(group, push, b);
+}

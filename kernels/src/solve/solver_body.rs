@@ -1,0 +1,111 @@
+//! What the iterations need to know of a body besides how it moves, in the order in which they come to the bodies.
+//!
+//! A colour's bodies lie all over the world, and what they bring along in as many lists would cost a line of memory each. Gathered
+//! by `predict` in the order of the colours, a sweep reads them from one end to the other, and neighbouring lanes of a GPU read
+//! neighbouring memory.
+
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store};
+use crate::math::{Pose, Rotation, vector, words};
+use crate::state::rigid::EntryRange;
+
+/// Vectors of a body's frame.
+pub mod word {
+    /// The way to its target, and where its row starts.
+    pub const WAY: u32 = 0;
+    /// Rotation of its target.
+    pub const TURN: u32 = 1;
+    /// Where it started, and where its row ends.
+    pub const POSITION: u32 = 2;
+    /// Rotation it started with.
+    pub const ROTATION: u32 = 3;
+    /// Principal inertia and mass.
+    pub const MASS: u32 = 4;
+    /// All.
+    pub const COUNT: u32 = 5;
+}
+
+/// What is gathered of a body.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "spirv"), derive(Debug, PartialEq))]
+pub struct SolverBody {
+    /// Where it would go on its own: the way from the start, and the rotation.
+    pub target: Pose,
+    /// Where it started.
+    pub start: Pose,
+    /// Inertia about the principal axes.
+    pub inertia: Vec3,
+    /// Kilograms; 0 for a body that is not to be moved.
+    pub mass: f32,
+}
+
+#[inline(always)]
+fn rotation(words: UVec4) -> Rotation {
+    Rotation::new(vector(words), f32::from_bits(words.w))
+}
+
+impl SolverBody {
+    /// The frame at a place.
+    #[inline(always)]
+    pub fn load(solver_bodies: &impl Load<UVec4>, place: u32) -> Self {
+        let at = |word: u32| solver_bodies.at(place * word::COUNT + word);
+        let mass = at(word::MASS);
+        Self {
+            target: Self::target(solver_bodies, place),
+            start: Pose { position: vector(at(word::POSITION)), rotation: rotation(at(word::ROTATION)) },
+            inertia: vector(mass),
+            mass: f32::from_bits(mass.w),
+        }
+    }
+
+    /// The target in the frame at a place.
+    #[inline(always)]
+    pub fn target(solver_bodies: &impl Load<UVec4>, place: u32) -> Pose {
+        let at = |word: u32| solver_bodies.at(place * word::COUNT + word);
+        Pose { position: vector(at(word::WAY)), rotation: rotation(at(word::TURN)) }
+    }
+
+    /// The row in the frame at a place.
+    #[inline(always)]
+    pub fn row(solver_bodies: &impl Load<UVec4>, place: u32) -> EntryRange {
+        let at = |word: u32| solver_bodies.at(place * word::COUNT + word);
+        EntryRange { start: at(word::WAY).w, end: at(word::POSITION).w }
+    }
+
+    /// Puts it to a place, with the row of the body.
+    #[inline(always)]
+    pub fn store(&self, solver_bodies: &mut impl Store<UVec4>, place: u32, row: EntryRange) {
+        let mut put = |word: u32, v: Vec3, w: u32| solver_bodies.put(place * word::COUNT + word, words(v, w));
+        let (turn, rotation) = (self.target.rotation, self.start.rotation);
+        put(word::WAY, self.target.position, row.start);
+        put(word::TURN, turn.v(), turn.s.to_bits());
+        put(word::POSITION, self.start.position, row.end);
+        put(word::ROTATION, rotation.v(), rotation.s.to_bits());
+        put(word::MASS, self.inertia, self.mass.to_bits());
+    }
+
+    /// Says that the body at a place is not to be moved any more.
+    #[inline(always)]
+    pub fn hold(solver_bodies: &mut impl Store<UVec4>, place: u32) {
+        solver_bodies.put(place * word::COUNT + word::MASS, UVec4::ZERO);
+    }
+}
+
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_holds_frame_and_row() {
+        let pose = |k: f32| Pose { position: Vec3::new(k, 2.0, 3.0), rotation: Rotation::exp(Vec3::Y * k) };
+        let frame = SolverBody { target: pose(0.5), start: pose(0.25), inertia: Vec3::new(4.0, 5.0, 6.0), mass: 7.0 };
+        let mut memory = vec![UVec4::ZERO; 2 * word::COUNT as usize];
+        frame.store(&mut memory, 1, EntryRange { start: 8, end: 9 });
+        assert!(memory[..word::COUNT as usize].iter().all(|v| *v == UVec4::ZERO), "the first place is another's");
+        assert_eq!(SolverBody::load(&memory, 1), frame);
+        let row = SolverBody::row(&memory, 1);
+        assert_eq!((row.start, row.end), (8, 9));
+        SolverBody::hold(&mut memory, 1);
+        assert_eq!(SolverBody::load(&memory, 1).mass, 0.0);
+    }
+}

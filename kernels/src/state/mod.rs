@@ -1,0 +1,4 @@
+//! What belongs to the world between steps, and the pass that changes it for the host.
+
+pub mod edits;
+pub mod rigid;

@@ -1,0 +1,334 @@
+//! Structs of the rigid-body step, and what its stages have in common.
+
+use crate::gpu::{Load, glam::Vec3, sqrt};
+use crate::layout;
+use crate::math::Pose;
+
+layout! {
+    /// What stays the same over a step, for all bodies.
+    pub struct Params {
+        /// Acceleration of everything that falls.
+        pub gravity: Vec3,
+        /// Seconds.
+        pub dt: f32,
+        /// Part of last step's error that is left alone along the normal of a contact (Eq. 18).
+        pub alpha: f32,
+        /// The same along the tangents of a contact.
+        pub alpha_tangent: f32,
+        /// Overlap that is left alone, as a part of the collider's size.
+        pub slop: f32,
+        /// How fast stiffness grows with error within a step (Eq. 12), without units.
+        pub beta: f32,
+        /// What is kept of multipliers from step to step (Eq. 19).
+        pub warm: f32,
+        /// Lowest stiffness, in units.
+        pub k_start: f32,
+        /// Stiffness for the load a contact carries, without units.
+        pub k_load: f32,
+        /// Highest stiffness, in units.
+        pub k_max: f32,
+        /// Distance at which contacts are made, as a part of the smaller collider's size.
+        pub margin: f32,
+        /// Part of last step's error that joints leave alone which carry much more than their bodies weigh (Eq. 18).
+        pub alpha_joint: f32,
+        /// The same of all others.
+        pub alpha_light: f32,
+        /// The same in the pass behind the iterations.
+        pub alpha_stabilised: f32,
+        /// What joints keep of multipliers from step to step (Eq. 19).
+        pub warm_joint: f32,
+        /// Lowest stiffness of a joint, in units.
+        pub k_joint: f32,
+        /// Stiffness for the load a joint carries, without units.
+        pub k_load_joint: f32,
+        /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
+        pub beta_joint: f32,
+        /// Bits of [`option`].
+        pub options: u32,
+    }
+
+    /// A body.
+    pub struct Body {
+        /// Kilograms; 0 for bodies that are not moved by forces.
+        pub mass: f32,
+        /// Inertia about the principal axes, which are the axes of body space.
+        pub inertia: Vec3,
+        /// How strongly gravity acts on it.
+        pub gravity_scale: f32,
+        /// One of [`kind`].
+        pub kind: u32,
+    }
+
+    /// What a collider is, and what it meets. Vectors like this one are fetched at once.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct What {
+        /// The body.
+        pub body: u32,
+        /// One of [`shape`].
+        pub shape: u32,
+        /// Groups it belongs to.
+        pub groups: u32,
+        /// Groups it collides with.
+        pub mask: u32,
+    }
+
+    /// How large a collider is.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Size {
+        /// Half the extent of a box, or of the box around a hull.
+        pub x: f32,
+        /// The same; half the length of a capsule's axis.
+        pub y: f32,
+        /// The same.
+        pub z: f32,
+        /// Radius of a sphere or capsule; half the least width of a hull.
+        pub radius: f32,
+    }
+
+    /// Coefficients of friction.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Friction {
+        /// While it sticks.
+        pub fixed: f32,
+        /// While it slides.
+        pub sliding: f32,
+    }
+
+    /// A shape on a body.
+    pub struct Collider {
+        /// What it is.
+        pub what: What,
+        /// How large it is.
+        pub size: Size,
+        /// In body space.
+        pub pose: Pose,
+        /// Its entry in the list of hulls.
+        pub hull: u32,
+        /// Of its surface.
+        pub friction: Friction,
+    }
+
+    /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice that.
+    pub struct Hull {
+        /// First element.
+        pub first: u32,
+        /// Vertices, around the centre of mass; at most 64.
+        pub vertices: u32,
+        /// Faces; at most 124.
+        pub faces: u32,
+        /// Edges; at most 186.
+        pub edges: u32,
+        /// Radius of the largest ball around the centre of mass that it holds.
+        pub inner: f32,
+    }
+
+    /// A face of a hull.
+    pub struct HullFace {
+        /// Outward.
+        pub normal: Vec3,
+        /// Of its plane, along the normal.
+        pub offset: f32,
+        /// Where its loop begins in the hull's share.
+        pub first: u32,
+        /// Vertices of the loop, counter-clockwise from outside.
+        pub count: u32,
+    }
+
+    /// An edge of a hull.
+    pub struct HullEdge {
+        /// One end.
+        pub start: Vec3,
+        /// From there to the other.
+        pub along: Vec3,
+        /// Normal of the face to its left, seen from outside.
+        pub left: Vec3,
+        /// Normal of the face to its right.
+        pub right: Vec3,
+    }
+
+    /// A contact point between steps.
+    pub struct CachedPoint {
+        /// The point on a, in its body space.
+        pub anchor_a: Vec3,
+        /// The point on b, in its body space.
+        pub anchor_b: Vec3,
+        /// Tangential multiplier in world space, and the normal one along the normal.
+        pub force: Vec3,
+        /// What it is, see [`features`](crate::detect::manifold::features); [`NO_FEATURE`] when there is no such point.
+        pub feature: u32,
+    }
+
+    /// A manifold in a body's row.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct Entry {
+        /// Twice the manifold, and one more when the body is its b.
+        pub side: u32,
+        /// The body at the other end.
+        pub other: u32,
+    }
+
+    /// Bodies of a colour, in the list sorted by colour.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct ColourRange {
+        /// First of them.
+        pub start: u32,
+        /// Behind the last.
+        pub end: u32,
+        /// Lanes that work on a body together; a power of two.
+        pub lanes: u32,
+    }
+
+    /// Colliders that a cached manifold is about.
+    #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
+    pub struct CachedPair {
+        /// The colliders.
+        pub collider_a: u32,
+        /// The colliders.
+        pub collider_b: u32,
+    }
+}
+
+/// What may move a body.
+pub mod kind {
+    /// Forces.
+    pub const DYNAMIC: u32 = 0;
+    /// Its velocity, and nothing else.
+    pub const KINEMATIC: u32 = 1;
+    /// Nothing.
+    pub const STATIC: u32 = 2;
+    /// Nothing, it is no longer there or was taken out because its state was not finite.
+    pub const DISABLED: u32 = 3;
+}
+
+/// What a collider is.
+pub mod shape {
+    /// A ball.
+    pub const SPHERE: u32 = 0;
+    /// A box.
+    pub const BOX: u32 = 1;
+    /// A segment along y with a radius.
+    pub const CAPSULE: u32 = 2;
+    /// A convex hull.
+    pub const HULL: u32 = 3;
+    /// Everything below the plane through the collider's origin, at right angles to its y axis.
+    pub const HALF_SPACE: u32 = 4;
+    /// Nothing: a free slot.
+    pub const NONE: u32 = 5;
+}
+
+/// Switches in [`Params`].
+pub mod option {
+    /// Rescale the stiffness of friction rows at the cone's border (Eq. 14).
+    pub const RESCALE: u32 = 1;
+    /// Solve a body's system by the Schur complement instead of LDL^T.
+    pub const SCHUR: u32 = 2;
+    /// Plain VBD: stiffness stays what it is, and there are no multipliers.
+    pub const VBD: u32 = 4;
+}
+
+/// Set in a feature when the point did not slide in the last step.
+pub const STICKS: u32 = 1 << 31;
+/// Set in a feature, as the narrow phase gives it, of a shape that rolls: its anchors are never kept.
+pub const ROLLS: u32 = 1 << 30;
+/// The feature of a point that is not there.
+pub const NO_FEATURE: u32 = u32::MAX;
+/// Points a manifold has room for.
+pub const POINTS: u32 = 4;
+/// No body, no colour, no entry.
+pub const NONE: u32 = u32::MAX;
+
+/// A body's entries in the list of rows.
+#[derive(Clone, Copy)]
+pub struct EntryRange {
+    /// First entry.
+    pub start: u32,
+    /// Behind the last.
+    pub end: u32,
+}
+
+impl Entry {
+    /// The manifold.
+    #[inline(always)]
+    pub fn manifold(&self) -> u32 {
+        self.side >> 1
+    }
+
+    /// Whether the body is its a.
+    #[inline(always)]
+    pub fn is_a(&self) -> bool {
+        self.side & 1 == 0
+    }
+}
+
+/// The row of `body`: two words, since `rows` writes them from different lanes.
+#[inline(always)]
+pub fn row(rows: &impl Load<u32>, body: u32) -> EntryRange {
+    EntryRange { start: rows.at(body * 2), end: rows.at(body * 2 + 1) }
+}
+
+impl Size {
+    /// Half extents.
+    #[inline(always)]
+    pub fn half(&self) -> Vec3 {
+        Vec3::new(self.x, self.y, self.z)
+    }
+}
+
+impl Body {
+    /// Whether forces move it.
+    #[inline(always)]
+    pub fn is_dynamic(&self) -> bool {
+        self.kind == kind::DYNAMIC
+    }
+}
+
+/// The world pose of a collider.
+#[inline(always)]
+pub fn world_pose(collider: &Collider, body: &Pose) -> Pose {
+    body.of(&collider.pose)
+}
+
+/// Half of a collider's longest side: the length that errors are measured against.
+#[inline(always)]
+pub fn reach(collider: &Collider) -> f32 {
+    let h = collider.size.half();
+    let longest = if h.x > h.y { h.x } else { h.y };
+    let longest = if longest > h.z { longest } else { h.z };
+    if collider.what.shape == shape::HULL { longest } else { longest + collider.size.radius }
+}
+
+/// A collider's shortest half side: what contact margins are measured against.
+#[inline(always)]
+pub fn thickness(collider: &Collider) -> f32 {
+    if collider.what.shape == shape::BOX {
+        let h = collider.size.half();
+        let shortest = if h.x < h.y { h.x } else { h.y };
+        if shortest < h.z { shortest } else { h.z }
+    } else if collider.what.shape == shape::HALF_SPACE {
+        f32::MAX
+    } else {
+        collider.size.radius
+    }
+}
+
+/// The way a collider goes in a step if nothing stops it: what its box is drawn out by. Held at some times its size, so that
+/// a body which is far too fast does not meet the whole scene.
+#[inline(always)]
+pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
+    let way = velocity * params.dt;
+    let most = FARTHEST * reach(collider);
+    let square = way.length_squared();
+    if square > most * most { way * (most / sqrt(square)) } else { way }
+}
+
+/// Longest [`sweep`], in sizes of the collider.
+const FARTHEST: f32 = 16.0;
+
+/// How far apart two colliders may be and still get contacts: a margin, and the way they go towards each other. Contacts
+/// across a gap push only once the bodies would overlap, so fast bodies stop at each other instead of inside.
+#[inline(always)]
+pub fn margin(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> f32 {
+    let (thick_a, thick_b) = (thickness(a), thickness(b));
+    let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
+    params.margin * if thick_a < thick_b { thick_a } else { thick_b } + sqrt(way.length_squared())
+}
