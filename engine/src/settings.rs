@@ -1,5 +1,9 @@
 //! The solver's parameters: the paper's, with its defaults, in units that fit any scene.
 
+use crate::glam::Vec3;
+use crate::plan::step::StepOptions;
+use drystone_kernels::state::rigid::{Params, option};
+
 /// How many lanes of the device work on a body in the primal pass. The result is the same to rounding; what is fastest depends
 /// on the device. The CPU backend has one lane whatever is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +153,12 @@ pub struct SettingsError {
     pub must: &'static str,
 }
 
+/// Part of a sticking point's drift that is left alone in a step with post-stabilisation.
+const STICKING: f32 = 0.99;
+
+/// Part of a joint's error that the pass behind the iterations leaves alone. Ropes that are corrected at once whip.
+const STABILISED: f32 = 0.5;
+
 impl Settings {
     /// Sets a value by its name: numbers, and 0 or 1 for switches. `false` when there is no such setting.
     pub fn set(&mut self, name: &str, value: f64) -> bool {
@@ -274,6 +284,67 @@ impl Settings {
         match checks.into_iter().find(|c| !c.2) {
             Some((name, value, _, must)) => Err(SettingsError { name, value, must }),
             None => Ok(()),
+        }
+    }
+
+    /// What the kernels are told in a step of `dt` seconds.
+    pub(crate) fn params(&self, gravity: Vec3, dt: f32) -> Params {
+        let s = self;
+        let plain = s.method == Method::Vbd;
+        Params {
+            gravity,
+            dt,
+            // Section 6: with a pass of its own for the overlap there is, the iterations leave all of it alone, and multipliers
+            // hold no part of its correction that would have to fade.
+            alpha: if s.stabilise { 1.0 } else { s.alpha },
+            alpha_tangent: if s.stabilise { STICKING } else { s.alpha },
+            slop: s.slop,
+            beta: s.beta,
+            warm: if plain {
+                0.0
+            } else if s.stabilise {
+                1.0
+            } else {
+                s.alpha * s.gamma
+            },
+            k_start: if plain { s.k_vbd } else { s.k_start },
+            k_load: s.k_load,
+            k_max: s.k_max,
+            margin: s.margin,
+            alpha_joint: if plain { 0.0 } else { s.alpha },
+            alpha_light: match (plain, s.stabilise) {
+                (true, _) => 0.0,
+                (false, true) => 1.0,
+                (false, false) => s.alpha,
+            },
+            alpha_stabilised: STABILISED,
+            warm_joint: match (plain, s.stabilise) {
+                (true, _) => 0.0,
+                (false, true) => 1.0,
+                (false, false) => s.alpha * s.gamma,
+            },
+            beta_joint: s.beta_joint,
+            k_load_joint: s.k_load_joint,
+            k_joint: if plain { s.k_vbd } else { s.k_joint },
+            options: if s.rescale_friction { option::RESCALE } else { 0 }
+                | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 }
+                | if plain { option::VBD } else { 0 },
+        }
+    }
+
+    /// What is built into a plan with these settings; `on_cpu` for drivers that run on the CPU.
+    pub(crate) fn step_options(&self, on_cpu: bool) -> StepOptions {
+        let (lanes, large_colour) = self.primal.lanes(on_cpu);
+        StepOptions {
+            iterations: self.iterations,
+            colours: self.colours,
+            colour_rounds: self.colour_rounds,
+            lanes,
+            large_colour,
+            strict: true,
+            stabilise: self.stabilise && self.method == Method::Avbd,
+            dual: self.method == Method::Avbd,
+            momentum: self.momentum,
         }
     }
 }

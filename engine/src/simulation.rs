@@ -4,13 +4,13 @@ use crate::backend::{Device, DeviceInfo, MemoryUse, RunTimes, Runner, RunnerExt,
 use crate::glam::{Quat, Vec3};
 use crate::joints;
 use crate::plan::Buffer;
-use crate::plan::step::{Capacities, StepBuffers, StepOptions, StepPlan};
+use crate::plan::step::{Capacities, StepBuffers, StepPlan};
 use crate::upload::{Batch, BodyRecord, collider_record, from_device};
 use crate::world::{BodyHandle, Hull, JointHandle, World, unit_box};
-use crate::{Error, Method, Result, Settings, SolveForm};
+use crate::{Error, Result, Settings};
 use bytemuck::Pod;
 use drystone_kernels::detect::gate::counter;
-use drystone_kernels::state::rigid::{self, NONE, Params, kind, option};
+use drystone_kernels::state::rigid::{self, NONE, Params, kind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position, rotation and velocities of a body.
@@ -114,12 +114,6 @@ pub struct Simulation {
     generation: u64,
 }
 
-/// Part of a sticking point's drift that is left alone in a step with post-stabilisation.
-const STICKING: f32 = 0.99;
-
-/// Part of a joint's error that the pass behind the iterations leaves alone. Ropes that are corrected at once whip.
-const STABILISED: f32 = 0.5;
-
 /// Room beyond what is needed, so that a list does not grow every step.
 fn with_reserve(needed: u32) -> u32 {
     needed.saturating_add(needed / 32).saturating_add(64)
@@ -165,7 +159,7 @@ impl Simulation {
         capacities.hull_edges = capacities.hull_edges.max(world.hulls().end());
         capacities.joints = capacities.joints.max(world.joint_store().slot_count());
         capacities.joint_rows = capacities.joint_rows.max(world.joint_store().row_count());
-        let plan = StepPlan::new(capacities, options(&settings, &device))?;
+        let plan = StepPlan::new(capacities, settings.step_options(device.is_cpu()))?;
         let runner = device.runner(plan.recording.clone())?;
         let mut simulation = Self {
             world,
@@ -314,53 +308,9 @@ impl Simulation {
         Ok(())
     }
 
-    fn params_for(&self, dt: f32) -> Params {
-        let s = &self.settings;
-        let plain = s.method == Method::Vbd;
-        Params {
-            gravity: self.world.gravity(),
-            dt,
-            // Section 6: with a pass of its own for the overlap there is, the iterations leave all of it alone, and multipliers
-            // hold no part of its correction that would have to fade.
-            alpha: if s.stabilise { 1.0 } else { s.alpha },
-            alpha_tangent: if s.stabilise { STICKING } else { s.alpha },
-            slop: s.slop,
-            beta: s.beta,
-            warm: if plain {
-                0.0
-            } else if s.stabilise {
-                1.0
-            } else {
-                s.alpha * s.gamma
-            },
-            k_start: if plain { s.k_vbd } else { s.k_start },
-            k_load: s.k_load,
-            k_max: s.k_max,
-            margin: s.margin,
-            alpha_joint: if plain { 0.0 } else { s.alpha },
-            alpha_light: match (plain, s.stabilise) {
-                (true, _) => 0.0,
-                (false, true) => 1.0,
-                (false, false) => s.alpha,
-            },
-            alpha_stabilised: STABILISED,
-            warm_joint: match (plain, s.stabilise) {
-                (true, _) => 0.0,
-                (false, true) => 1.0,
-                (false, false) => s.alpha * s.gamma,
-            },
-            beta_joint: s.beta_joint,
-            k_load_joint: s.k_load_joint,
-            k_joint: if plain { s.k_vbd } else { s.k_joint },
-            options: if s.rescale_friction { option::RESCALE } else { 0 }
-                | if s.solve == SolveForm::Schur { option::SCHUR } else { 0 }
-                | if plain { option::VBD } else { 0 },
-        }
-    }
-
     /// A new plan with other capacities, and the state of the old one in it. On failure the old one stays.
     fn rebuild(&mut self, capacities: Capacities, report: &mut StepReport) -> Result<()> {
-        let plan = StepPlan::new(capacities, options(&self.settings, &self.device))?;
+        let plan = StepPlan::new(capacities, self.settings.step_options(self.device.is_cpu()))?;
         let needed = plan.recording.buffers().iter().map(|b| b.size()).sum();
         if let Some(limit) = self.memory_limit.filter(|limit| needed > *limit) {
             return Err(Error::MemoryLimit { needed, limit });
@@ -489,7 +439,7 @@ impl Simulation {
         }
         joints::send(&mut self.world, &self.plan, &mut *self.runner, false)?;
         let b = self.plan.buffers;
-        let params = [self.params_for(dt / self.settings.substeps as f32)];
+        let params = [self.settings.params(self.world.gravity(), dt / self.settings.substeps as f32)];
         let mut writes = Vec::new();
         if self.params != Some(params[0]) {
             writes.push(Write::new(b.params, 0, &params));
@@ -565,21 +515,6 @@ impl Simulation {
     /// Buffers and the runner they are in.
     pub(crate) fn inside(&mut self) -> (&StepBuffers, &mut dyn Runner, &World) {
         (&self.plan.buffers, &mut *self.runner, &self.world)
-    }
-}
-
-fn options(settings: &Settings, device: &Device) -> StepOptions {
-    let (lanes, large_colour) = settings.primal.lanes(device.is_cpu());
-    StepOptions {
-        iterations: settings.iterations,
-        colours: settings.colours,
-        colour_rounds: settings.colour_rounds,
-        lanes,
-        large_colour,
-        strict: true,
-        stabilise: settings.stabilise && settings.method == Method::Avbd,
-        dual: settings.method == Method::Avbd,
-        momentum: settings.momentum,
     }
 }
 
