@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use drystone::glam::Vec3;
 use drystone::layout::{Aabb, Extent};
 use drystone::plan::Recording;
-use drystone::plan::bvh::{Bvh, Search};
+use drystone::plan::detect::bvh::{Bvh, Search};
 use drystone::vulkan::ash::{self, vk};
 use drystone::vulkan::{Exit, GpuAllocator, Host, Program, ProgramOptions, Support, Timing, enable_required};
 

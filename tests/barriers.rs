@@ -5,7 +5,7 @@ mod common;
 use common::Random;
 use drystone::layout::{DispatchArgs, Extent};
 use drystone::plan::barriers::{Barrier, Schedule, Step, schedule};
-use drystone::plan::bvh::{Bvh, Search};
+use drystone::plan::detect::bvh::{Bvh, Search};
 use drystone::plan::{Buffer, Recording, Use};
 use drystone_kernels::detect::leaves;
 use drystone_kernels::primitives::{capacity, scan_spine, scan_sums};
@@ -175,18 +175,18 @@ fn a_recording_can_be_read() {
     let counters = recording.buffer("counters", 1).unwrap();
     let values = recording.buffer("values", 9000).unwrap();
     let prefixes = recording.buffer("prefixes", 9000).unwrap();
-    let scratch = drystone::plan::scan::Scratch::new(&mut recording, "scan", 9000).unwrap();
+    let scratch = drystone::plan::primitives::scan::Scratch::new(&mut recording, "scan", 9000).unwrap();
     let extent = Extent::host(9000);
-    let scan = drystone::plan::scan::Scan { values, prefixes, extent, counters, total: 0 };
+    let scan = drystone::plan::primitives::scan::Scan { values, prefixes, extent, counters, total: 0 };
     scan.record(&mut recording, scratch).unwrap();
     let text = recording.to_string();
     let expected = "\
 recording scan: 5 buffers, 72.1 kB
-  counters                      1 x   4 B = 16 B
-  values                     9000 x   4 B = 36.0 kB
-  prefixes                   9000 x   4 B = 36.0 kB
-  scan.sums                     9 x   4 B = 36 B
-  scan.before                   9 x   4 B = 36 B
+  counters                      1 x   4 B = 16 B, result
+  values                     9000 x   4 B = 36.0 kB, result
+  prefixes                   9000 x   4 B = 36.0 kB, result
+  scan.sums                     9 x   4 B = 36 B, scratch
+  scan.before                   9 x   4 B = 36 B, scratch
      0 scan_sums x9  read values  read counters  write scan.sums  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
        ---- barrier shader -> shader  (counters, scan.sums)
      1 scan_spine x1  read scan.sums  update counters  write scan.before  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }

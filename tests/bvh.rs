@@ -6,7 +6,7 @@ use common::{Backend, Random, on_every_backend};
 use drystone::backend::RunnerExt;
 use drystone::glam::Vec3;
 use drystone::layout::{Aabb, DispatchArgs, Extent, LEAF, Node, Pair, Volume, volume_of};
-use drystone::plan::bvh::{Bvh, Found, Search, Tree};
+use drystone::plan::detect::bvh::{Bvh, Found, Search, Tree};
 use drystone::plan::{Buffer, Recording};
 
 const NEEDED: u32 = 1;

@@ -5,7 +5,7 @@ mod common;
 use common::{Backend, Random, on_every_backend};
 use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
-use drystone::plan::step::Capacities;
+use drystone::state::Capacities;
 use drystone::world::{BodyDesc, BodyHandle, Collider, World, WorldError};
 use drystone::{EventKind, Settings, Simulation};
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{DRIVERS, open};
 use drystone::layout::Extent;
-use drystone::plan::scan::{Scan, Scratch};
+use drystone::plan::primitives::scan::{Scan, Scratch};
 use drystone::plan::{Buffer, Recording};
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{

@@ -6,7 +6,7 @@ use common::{Random, on_every_backend};
 use drystone::backend::RunnerExt;
 use drystone::layout::Extent;
 use drystone::plan::Recording;
-use drystone::plan::reduce::{self, op};
+use drystone::plan::primitives::reduce::{self, op};
 
 const SIZES: [u32; 11] = [0, 1, 2, 63, 64, 65, 255, 256, 257, 65_537, 4_000_000];
 

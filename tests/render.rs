@@ -19,6 +19,7 @@ use drystone::vulkan::{GpuAllocator, Program, ProgramOptions, Queue};
 use drystone::world::{BodyDesc, Collider, World};
 use drystone::{Settings, Simulation};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -295,8 +296,10 @@ fn step_and_picture_in_one_command_buffer() {
                 let value = queue
                     .submit(&[], &[], |commands| {
                         // Buffers hold anything at first: nothing is in them for the first run to stumble over.
-                        for i in 0..program.recording().buffers().len() as u32 {
-                            let buffer = program.vk_buffer(drystone::plan::BufferId(i)).unwrap();
+                        let ids = (0..program.recording().buffers().len() as u32).map(drystone::plan::BufferId);
+                        // Several may lie in the same memory.
+                        let buffers: BTreeSet<_> = ids.map(|id| program.vk_buffer(id).unwrap()).collect();
+                        for buffer in buffers {
                             host.device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, 0);
                         }
                         everything_before(&host.device, commands);

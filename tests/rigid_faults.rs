@@ -7,7 +7,7 @@ use drystone::backend::{Device, RunnerExt};
 use drystone::glam::{Quat, Vec3};
 use drystone::metrics::{Metrics, Worst};
 use drystone::plan::PlanError;
-use drystone::plan::step::Capacities;
+use drystone::state::Capacities;
 use drystone::world::{BodyDesc, Collider, World, WorldError};
 use drystone::{Error, Event, EventKind, Settings, Simulation};
 

@@ -6,7 +6,7 @@ use common::{Backend, on_every_backend};
 use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::metrics::Metrics;
-use drystone::plan::step::Capacities;
+use drystone::state::Capacities;
 use drystone::world::{BodyDesc, BodyHandle, Collider, World};
 use drystone::{BodyState, Settings, Simulation, scenes};
 

@@ -5,7 +5,7 @@ mod common;
 use common::{Random, on_every_backend};
 use drystone::backend::RunnerExt;
 use drystone::layout::Extent;
-use drystone::plan::scan::{Scan, Scratch};
+use drystone::plan::primitives::scan::{Scan, Scratch};
 use drystone::plan::{Buffer, Recording};
 
 /// With those around the most that one pass scans alone.

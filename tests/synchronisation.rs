@@ -6,7 +6,7 @@ use common::open;
 use drystone::backend::Runner;
 use drystone::layout::Extent;
 use drystone::plan::barriers::{Schedule, Step, schedule};
-use drystone::plan::bvh::{Bvh, Search};
+use drystone::plan::detect::bvh::{Bvh, Search};
 use drystone::plan::{Recording, UseKind};
 use drystone::vulkan::VulkanRunner;
 

@@ -36,6 +36,7 @@ pub mod render;
 pub mod scenes;
 mod settings;
 mod simulation;
+pub mod state;
 mod upload;
 #[cfg(feature = "vulkan")]
 pub mod vulkan;

@@ -3,12 +3,11 @@
 use crate::backend::{Device, DeviceInfo, MemoryUse, RunTimes, Runner, RunnerExt, Write};
 use crate::glam::{Quat, Vec3};
 use crate::joints;
-use crate::plan::Buffer;
-use crate::plan::step::{Capacities, StepBuffers, StepPlan};
+use crate::plan::step::StepPlan;
+use crate::state::{Capacities, List, Role, StateBuffers, with_reserve};
 use crate::upload::{Batch, BodyRecord, collider_record, from_device};
 use crate::world::{BodyHandle, Hull, JointHandle, World, unit_box};
 use crate::{Error, Result, Settings};
-use bytemuck::Pod;
 use drystone_kernels::detect::gate::counter;
 use drystone_kernels::state::rigid::{self, NONE, Params, kind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -114,11 +113,6 @@ pub struct Simulation {
     generation: u64,
 }
 
-/// Room beyond what is needed, so that a list does not grow every step.
-fn with_reserve(needed: u32) -> u32 {
-    needed.saturating_add(needed / 32).saturating_add(64)
-}
-
 fn next_generation() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -202,7 +196,7 @@ impl Simulation {
     /// Memory by buffer of the step. What was attached to the runner is not counted.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let mut memory = self.runner.memory();
-        memory.truncate(self.plan.recording.buffers().len());
+        memory.truncate(self.plan.recording.blocks().len());
         memory
     }
 
@@ -311,50 +305,27 @@ impl Simulation {
     /// A new plan with other capacities, and the state of the old one in it. On failure the old one stays.
     fn rebuild(&mut self, capacities: Capacities, report: &mut StepReport) -> Result<()> {
         let plan = StepPlan::new(capacities, self.settings.step_options(self.device.is_cpu()))?;
-        let needed = plan.recording.buffers().iter().map(|b| b.size()).sum();
+        let needed = plan.recording.memory();
         if let Some(limit) = self.memory_limit.filter(|limit| needed > *limit) {
             return Err(Error::MemoryLimit { needed, limit });
         }
         let mut runner = self.device.runner(plan.recording.clone())?;
-        let (from, to) = (self.plan.buffers, plan.buffers);
-        let old = &mut *self.runner;
-        carry(old, from.params, &mut *runner, to.params)?;
-        carry(old, from.bodies, &mut *runner, to.bodies)?;
-        carry(old, from.poses, &mut *runner, to.poses)?;
-        carry(old, from.starts, &mut *runner, to.starts)?;
-        carry(old, from.velocities, &mut *runner, to.velocities)?;
-        carry(old, from.previous, &mut *runner, to.previous)?;
-        carry(old, from.forces, &mut *runner, to.forces)?;
-        carry(old, from.colliders, &mut *runner, to.colliders)?;
-        carry(old, from.counters, &mut *runner, to.counters)?;
-        carry(old, from.colours, &mut *runner, to.colours)?;
-        carry(old, from.rows, &mut *runner, to.rows)?;
-        carry(old, from.entries, &mut *runner, to.entries)?;
-        carry(old, from.cached_pairs, &mut *runner, to.cached_pairs)?;
-        carry(old, from.cached_points, &mut *runner, to.cached_points)?;
-        carry(old, from.joints.joints, &mut *runner, to.joints.joints)?;
-        carry(old, from.joints.rows, &mut *runner, to.joints.rows)?;
-        carry(old, from.joints.states, &mut *runner, to.joints.states)?;
-        carry(old, from.joints.forces, &mut *runner, to.joints.forces)?;
+        carry_over(&mut *self.runner, &mut *runner)?;
         let before = std::mem::replace(&mut self.plan, plan).capacities;
         self.runner = runner;
         self.generation = next_generation();
-        for (list, from, to) in [
-            ("bodies", before.bodies, capacities.bodies),
-            ("colliders", before.colliders, capacities.colliders),
-            ("pairs", before.pairs, capacities.pairs),
-            ("manifolds", before.manifolds, capacities.manifolds),
-            ("edits", before.edits, capacities.edits),
-            ("hulls", before.hulls, capacities.hulls),
-            ("joints", before.joints, capacities.joints),
-        ] {
+        for &list in List::ALL {
+            let (from, to) = (before.of(list), capacities.of(list));
             if to > from {
-                self.note(report, EventKind::Grown { list, from, to });
+                self.note(report, EventKind::Grown { list: list.name(), from, to });
             }
         }
         // The list of every body's joints begins with as many places as there is room for bodies.
         self.world.joint_store_mut().relink(before.joints..capacities.joints);
         self.upload(before.bodies, before.colliders)?;
+        if let Some(params) = self.params {
+            self.runner.write(self.plan.buffers.params, &[params])?;
+        }
         joints::send(&mut self.world, &self.plan, &mut *self.runner, false)
     }
 
@@ -513,15 +484,22 @@ impl Simulation {
     }
 
     /// Buffers and the runner they are in.
-    pub(crate) fn inside(&mut self) -> (&StepBuffers, &mut dyn Runner, &World) {
+    pub(crate) fn inside(&mut self) -> (&StateBuffers, &mut dyn Runner, &World) {
         (&self.plan.buffers, &mut *self.runner, &self.world)
     }
 }
 
-/// Copies a buffer into a larger one.
-fn carry<T: Pod>(from: &mut dyn Runner, source: Buffer<T>, to: &mut dyn Runner, target: Buffer<T>) -> Result<()> {
-    let mut values = from.read(source)?;
-    let room = to.recording().info(target.id()).map_or(0, |b| b.count);
-    values.truncate(room as usize);
-    to.write(target, &values)
+/// Copies what belongs to the world from one runner into another, whose lists are longer.
+fn carry_over(from: &mut dyn Runner, to: &mut dyn Runner) -> Result<()> {
+    let kept: Vec<_> = from.recording().buffers().iter().filter(|b| b.role == Role::Persistent).cloned().collect();
+    for info in kept {
+        let (Some(source), Some(target)) = (from.recording().find(&info.name), to.recording().find(&info.name)) else {
+            continue;
+        };
+        let room = to.recording().info(target).map_or(0, |b| b.count);
+        let mut bytes = vec![0; (info.count.min(room) * u64::from(info.stride)) as usize];
+        from.read_bytes(source, 0, &mut bytes)?;
+        to.write_bytes(target, 0, &bytes)?;
+    }
+    Ok(())
 }

@@ -116,7 +116,7 @@ fn a_repeated_step_is_the_same_to_the_bit() {
         for i in 0..10 {
             world.add(cube(Vec3::new(0.15 * i as f32, 0.0, 0.0), 1.0)).unwrap();
         }
-        let capacities = drystone::plan::step::Capacities { pairs, manifolds: pairs, ..Default::default() };
+        let capacities = drystone::state::Capacities { pairs, manifolds: pairs, ..Default::default() };
         let device = Device::Cpu { threads: None };
         let mut simulation = Simulation::with_capacities(world, Settings::default(), device, capacities).unwrap();
         run(&mut simulation, 1.0);

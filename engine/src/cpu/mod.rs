@@ -78,11 +78,19 @@ impl Cpu {
         cpu.recording = recording;
         Ok(cpu)
     }
+
+    /// The memory that a buffer lies in. The caller has checked that there is such a buffer.
+    fn block(&mut self, buffer: BufferId) -> &mut [u8] {
+        self.memory[self.recording.buffers()[buffer.0 as usize].block.0 as usize].bytes_mut()
+    }
 }
 
 impl Ready {
-    fn new(command: &Command, memory: &mut [Block]) -> Self {
-        let mut whole = |id: BufferId| memory[id.0 as usize].raw();
+    fn new(command: &Command, recording: &Recording, memory: &mut [Block]) -> Self {
+        let mut whole = |id: BufferId| {
+            let info = &recording.buffers()[id.0 as usize];
+            part(memory[info.block.0 as usize].raw(), 0, info.size())
+        };
         match command {
             Command::Dispatch { invocation, groups } => Self::Dispatch {
                 stage: invocation.stage,
@@ -161,28 +169,28 @@ impl Runner for Cpu {
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()> {
         check_bounds(&self.recording, buffer, offset, bytes.len() as u64)?;
         let start = offset as usize;
-        self.memory[buffer.0 as usize].bytes_mut()[start..start + bytes.len()].copy_from_slice(bytes);
+        self.block(buffer)[start..start + bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
 
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()> {
         check_bounds(&self.recording, buffer, offset, into.len() as u64)?;
         let start = offset as usize;
-        into.copy_from_slice(&self.memory[buffer.0 as usize].bytes_mut()[start..start + into.len()]);
+        into.copy_from_slice(&self.block(buffer)[start..start + into.len()]);
         Ok(())
     }
 
     fn attach(&mut self, recording: Recording) -> Result<Part> {
         recording.check_shares(&self.recording)?;
         let mut new = Vec::new();
-        for info in recording.buffers().iter().skip(self.memory.len()) {
-            let block = Block::zeroed(info.size())
-                .ok_or_else(|| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size() })?;
+        for info in recording.blocks().iter().skip(self.memory.len()) {
+            let block = Block::zeroed(info.size)
+                .ok_or_else(|| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size })?;
             new.push(block);
         }
         self.memory.append(&mut new);
         self.recording.adopt_buffers(&recording);
-        let ready = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &mut self.memory)));
+        let ready = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &recording, &mut self.memory)));
         self.parts.push(ReadyPart { commands: ready.collect(), runs: 0 });
         Ok(Part(self.parts.len() as u32 - 1))
     }
@@ -205,6 +213,6 @@ impl Runner for Cpu {
 
     fn memory(&self) -> Vec<MemoryUse> {
         let sizes = self.memory.iter().map(Block::size);
-        self.recording.buffers().iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name.clone(), bytes }).collect()
+        self.recording.blocks().into_iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name, bytes }).collect()
     }
 }

@@ -84,7 +84,7 @@ impl Tracker {
     fn barrier(&self, uses: &[Use]) -> Option<Barrier> {
         let mut barrier = Barrier::default();
         for u in uses {
-            for past in &self.past[u.buffer.0 as usize] {
+            for past in &self.past[u.block.0 as usize] {
                 let conflict = (past.writes || u.access.writes()) && overlap(&past.range, &u.range);
                 if conflict && !past.ordered.contains(&u.kind) {
                     barrier.before.insert(past.kind);
@@ -111,7 +111,7 @@ impl Tracker {
     /// the command itself, and the command is ordered after that past.
     fn remember(&mut self, uses: &[Use]) {
         for u in uses {
-            let past = &mut self.past[u.buffer.0 as usize];
+            let past = &mut self.past[u.block.0 as usize];
             let writes = u.access.writes();
             if writes {
                 past.retain(|p| !(u.range.start <= p.range.start && p.range.end <= u.range.end));
@@ -129,7 +129,7 @@ impl Tracker {
 /// Derives the barriers for running `recording` repeatedly.
 pub fn schedule(recording: &Recording) -> Schedule {
     let mut tracker = Tracker::default();
-    tracker.past.resize_with(recording.buffers().len(), Vec::new);
+    tracker.past.resize_with(recording.blocks().len(), Vec::new);
     let uses: Vec<Vec<Use>> = recording.commands().iter().map(|c| recording.uses(c)).collect();
     let mut within = Vec::with_capacity(uses.len());
     for uses in &uses {

@@ -5,17 +5,16 @@
 //! named after primitives append their passes to a recording.
 
 pub mod barriers;
-pub mod bvh;
-mod islands;
-pub mod joints;
+pub mod detect;
+mod finish;
+mod graph;
+pub mod primitives;
 mod recording;
-pub mod reduce;
-mod rows;
-pub mod scan;
-pub mod sort;
+mod sharing;
+mod solve;
 pub mod step;
 mod text;
 
 pub use barriers::{Barrier, Schedule, Step};
 pub use drystone_kernels::gpu::{Access, Binding, Buffer, BufferId, Invocation, Stage};
-pub use recording::{BufferInfo, Command, Groups, PlanError, Recording, Use, UseKind};
+pub use recording::{BlockId, BlockInfo, BufferInfo, Command, Groups, PlanError, Recording, Use, UseKind};

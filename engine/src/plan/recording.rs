@@ -1,6 +1,7 @@
 //! Commands over named buffers. Building one checks everything that can be checked without a device, so that a
 //! backend only meets recordings that make sense.
 
+use crate::state::Role;
 use bytemuck::Pod;
 use drystone_kernels::gpu::{Access, Buffer, BufferId, Invocation};
 use drystone_kernels::layout::{DispatchArgs, MAX_GROUPS_X};
@@ -79,6 +80,19 @@ pub enum PlanError {
         /// The one whose buffers it was to share.
         base: String,
     },
+    /// Two buffers that share memory are in use at the same time.
+    #[error(
+        "recording `{recording}` uses `{buffer}` while `{other}` lies in the same memory; scratch of another recording \
+         holds nothing until it is written anew"
+    )]
+    SharedMemory {
+        /// The recording.
+        recording: String,
+        /// The buffer.
+        buffer: String,
+        /// The other one.
+        other: String,
+    },
     /// A primitive is asked to handle more items than its indices reach.
     #[error("{what} of {count} items: at most {limit} are supported")]
     TooManyItems {
@@ -102,6 +116,27 @@ pub struct BufferInfo {
     pub count: u64,
     /// Holds arguments of indirect dispatches.
     pub indirect: bool,
+    /// What it is for.
+    pub role: Role,
+    /// The memory it lies in: see [`Recording::blocks`].
+    pub block: BlockId,
+}
+
+/// Names a piece of memory of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+/// Memory that one buffer has to itself, or several that are never in use at the same time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockInfo {
+    /// The buffer's name, or that of the largest with how many others there are.
+    pub name: String,
+    /// Bytes: those of the largest buffer in it.
+    pub size: u64,
+    /// Holds arguments of indirect dispatches.
+    pub indirect: bool,
+    /// The buffers in it, in the order of their declaration.
+    pub buffers: Vec<BufferId>,
 }
 
 impl BufferInfo {
@@ -182,6 +217,8 @@ pub enum UseKind {
 pub struct Use {
     /// The buffer.
     pub buffer: BufferId,
+    /// The memory that the buffer lies in: two uses conflict when they touch the same bytes of it.
+    pub block: BlockId,
     /// Bytes.
     pub range: Range<u64>,
     /// Read or written.
@@ -206,19 +243,20 @@ impl Command {
 pub struct Recording {
     name: String,
     buffers: Vec<BufferInfo>,
+    blocks: u32,
     commands: Vec<Command>,
 }
 
 impl Recording {
     /// An empty recording. The name labels it in debuggers.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), buffers: Vec::new(), commands: Vec::new() }
+        Self { name: name.into(), buffers: Vec::new(), blocks: 0, commands: Vec::new() }
     }
 
     /// An empty recording over the buffers of `base`, under the same handles. It may declare more of its own.
     /// [`Runner::attach`](crate::backend::Runner::attach) makes it ready beside `base`.
     pub fn sharing(base: &Self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), buffers: base.buffers.clone(), commands: Vec::new() }
+        Self { name: name.into(), buffers: base.buffers.clone(), blocks: base.blocks, commands: Vec::new() }
     }
 
     /// Appends commands of a recording whose buffers this one shares.
@@ -231,7 +269,7 @@ impl Recording {
     /// Checks that the recording begins with the buffers of `base`.
     pub(crate) fn check_shares(&self, base: &Self) -> Result<(), PlanError> {
         if self.buffers.starts_with(&base.buffers) {
-            return Ok(());
+            return self.check_shared_memory();
         }
         Err(PlanError::NotShared { recording: self.name.clone(), base: base.name.clone() })
     }
@@ -239,6 +277,7 @@ impl Recording {
     /// Takes over the buffers that `other` declared beyond those it shares with this one.
     pub(crate) fn adopt_buffers(&mut self, other: &Self) {
         self.buffers.extend(other.buffers.iter().skip(self.buffers.len()).cloned());
+        self.blocks = self.blocks.max(other.blocks);
     }
 
     /// Its name.
@@ -261,6 +300,7 @@ impl Recording {
         Self {
             name: format!("{}, first {count}", self.name),
             buffers: self.buffers.clone(),
+            blocks: self.blocks,
             commands: self.commands.iter().take(count).cloned().collect(),
         }
     }
@@ -270,22 +310,87 @@ impl Recording {
         self.buffers.get(buffer.0 as usize)
     }
 
-    /// Declares a buffer of `count` elements.
+    /// The buffer of a name.
+    pub fn find(&self, name: &str) -> Option<BufferId> {
+        self.buffers.iter().position(|b| b.name == name).map(|i| BufferId(i as u32))
+    }
+
+    /// The memory that its buffers lie in; a [`BlockId`] is an index into it.
+    pub fn blocks(&self) -> Vec<BlockInfo> {
+        let none = BlockInfo { name: String::new(), size: 0, indirect: false, buffers: Vec::new() };
+        let mut blocks = vec![none; self.blocks as usize];
+        for (id, info) in (0..).map(BufferId).zip(&self.buffers) {
+            let block = &mut blocks[info.block.0 as usize];
+            if info.size() > block.size {
+                (block.name, block.size) = (info.name.clone(), info.size());
+            }
+            block.indirect |= info.indirect;
+            block.buffers.push(id);
+        }
+        for block in blocks.iter_mut().filter(|b| b.buffers.len() > 1) {
+            block.name = format!("{} and {} more", block.name, block.buffers.len() - 1);
+        }
+        blocks
+    }
+
+    /// Bytes of all its memory.
+    pub fn memory(&self) -> u64 {
+        self.blocks().iter().map(|b| b.size).sum()
+    }
+
+    /// Declares a buffer of `count` elements that whoever runs the recording may read.
     pub fn buffer<T: Pod>(&mut self, name: impl Into<String>, count: u64) -> Result<Buffer<T>, PlanError> {
-        self.declare(name.into(), size_of::<T>() as u32, count, false).map(Buffer::new)
+        self.buffer_as(name, Role::Result, count)
+    }
+
+    /// Declares a buffer of `count` elements that holds nothing between runs: see [`Recording::share_scratch`].
+    pub fn scratch<T: Pod>(&mut self, name: impl Into<String>, count: u64) -> Result<Buffer<T>, PlanError> {
+        self.buffer_as(name, Role::Scratch, count)
+    }
+
+    /// Declares a buffer of `count` elements for a role.
+    pub fn buffer_as<T: Pod>(
+        &mut self,
+        name: impl Into<String>,
+        role: Role,
+        count: u64,
+    ) -> Result<Buffer<T>, PlanError> {
+        self.declare(name.into(), size_of::<T>() as u32, count, false, role).map(Buffer::new)
+    }
+
+    /// Declares a buffer of `count` elements of `stride` bytes whose type only the caller knows.
+    pub(crate) fn untyped(&mut self, name: &str, role: Role, stride: u32, count: u64) -> Result<BufferId, PlanError> {
+        self.declare(name.to_owned(), stride, count, false, role)
     }
 
     /// Declares a buffer of arguments for indirect dispatches.
     pub fn dispatch_args(&mut self, name: impl Into<String>, count: u64) -> Result<Buffer<DispatchArgs>, PlanError> {
-        self.declare(name.into(), size_of::<DispatchArgs>() as u32, count, true).map(Buffer::new)
+        self.declare(name.into(), size_of::<DispatchArgs>() as u32, count, true, Role::Scratch).map(Buffer::new)
     }
 
-    fn declare(&mut self, name: String, stride: u32, count: u64, indirect: bool) -> Result<BufferId, PlanError> {
+    fn declare(
+        &mut self,
+        name: String,
+        stride: u32,
+        count: u64,
+        indirect: bool,
+        role: Role,
+    ) -> Result<BufferId, PlanError> {
         if self.buffers.iter().any(|b| b.name == name) {
             return Err(PlanError::DuplicateBuffer { recording: self.name.clone(), name });
         }
-        self.buffers.push(BufferInfo { name, stride, count, indirect });
+        let block = BlockId(self.blocks);
+        self.blocks += 1;
+        self.buffers.push(BufferInfo { name, stride, count, indirect, role, block });
         Ok(BufferId(self.buffers.len() as u32 - 1))
+    }
+
+    /// Moves buffers into other blocks: the new block of every buffer, and how many blocks there are.
+    pub(super) fn place(&mut self, blocks: &[BlockId], count: u32) {
+        for (info, block) in self.buffers.iter_mut().zip(blocks) {
+            info.block = *block;
+        }
+        self.blocks = count;
     }
 
     /// Appends a dispatch of `groups` workgroups. None is nothing to do, and leaves no command.
@@ -384,10 +489,12 @@ impl Recording {
     /// Everything a command of this recording touches.
     pub fn uses(&self, command: &Command) -> Vec<Use> {
         let whole = |buffer: BufferId| 0..self.buffers[buffer.0 as usize].size();
+        let block = |buffer: BufferId| self.buffers[buffer.0 as usize].block;
         match command {
             Command::Dispatch { invocation, groups } => {
                 let bound = invocation.stage.bindings.iter().zip(&invocation.buffers).map(|(binding, &buffer)| Use {
                     buffer,
+                    block: block(buffer),
                     range: whole(buffer),
                     access: binding.access,
                     kind: UseKind::Shader,
@@ -398,23 +505,27 @@ impl Recording {
                         let entry = size_of::<DispatchArgs>() as u64;
                         let start = u64::from(index) * entry;
                         let range = start..start + entry;
-                        Some(Use { buffer: args, range, access: Access::Read, kind: UseKind::Indirect })
+                        let block = block(args);
+                        Some(Use { buffer: args, block, range, access: Access::Read, kind: UseKind::Indirect })
                     }
                 };
                 bound.chain(args).collect()
             }
             Command::Fill { buffer, range, .. } => {
-                vec![Use { buffer: *buffer, range: range.clone(), access: Access::Write, kind: UseKind::Transfer }]
+                let (buffer, block, range) = (*buffer, block(*buffer), range.clone());
+                vec![Use { buffer, block, range, access: Access::Write, kind: UseKind::Transfer }]
             }
             Command::Copy { source, source_offset, target, target_offset, size } => vec![
                 Use {
                     buffer: *source,
+                    block: block(*source),
                     range: *source_offset..source_offset + size,
                     access: Access::Read,
                     kind: UseKind::Transfer,
                 },
                 Use {
                     buffer: *target,
+                    block: block(*target),
                     range: *target_offset..target_offset + size,
                     access: Access::Write,
                     kind: UseKind::Transfer,

@@ -71,11 +71,12 @@ impl fmt::Display for UseKind {
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let total: u64 = self.buffers().iter().map(|b| b.size()).sum();
+        let total = self.memory();
         writeln!(f, "recording {}: {} buffers, {}", self.name(), self.buffers().len(), bytes(total))?;
         for b in self.buffers() {
             let indirect = if b.indirect { ", indirect" } else { "" };
-            writeln!(f, "  {:<20} {:>10} x {:>3} B = {}{indirect}", b.name, b.count, b.stride, bytes(b.size()))?;
+            let (role, size) = (b.role.word(), bytes(b.size()));
+            writeln!(f, "  {:<20} {:>10} x {:>3} B = {size}, {role}{indirect}", b.name, b.count, b.stride)?;
         }
         for step in schedule(self).steps {
             match step {

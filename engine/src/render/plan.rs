@@ -1,9 +1,11 @@
 //! The passes of a picture, over the step's buffers.
 
 use super::RenderError;
-use crate::plan::bvh::Tree;
-use crate::plan::step::{HullBuffers, StepPlan};
-use crate::plan::{Buffer, PlanError, Recording, reduce};
+use crate::plan::detect::bvh::Tree;
+use crate::plan::primitives::reduce;
+use crate::plan::step::StepPlan;
+use crate::plan::{Buffer, PlanError, Recording};
+use crate::state::HullBuffers;
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::Extent;
 use drystone_kernels::pictures::common::{COLOURS, TILE, View};

@@ -184,14 +184,14 @@ impl<M: Memory> Program<M> {
     /// Makes those buffers of `recording` that are not there yet.
     fn create_buffers(&mut self, recording: &Recording) -> Result<(), Error> {
         let device = &self.shared.host.device;
-        for info in recording.buffers().iter().skip(self.buffers.len()) {
+        for info in recording.blocks().iter().skip(self.buffers.len()) {
             let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::TRANSFER_SRC
                 | vk::BufferUsageFlags::TRANSFER_DST;
             if info.indirect {
                 usage |= vk::BufferUsageFlags::INDIRECT_BUFFER;
             }
-            let buffer = self.shared.create_buffer(info.size(), usage)?;
+            let buffer = self.shared.create_buffer(info.size, usage)?;
             self.buffers.push((buffer, None));
             self.shared.name(buffer, &CString::new(info.name.as_str()).unwrap_or_default());
             // SAFETY: the buffer was just made; it is bound once, to memory of the size and kind it asks for.
@@ -242,7 +242,8 @@ impl<M: Memory> Program<M> {
         index: usize,
         descriptors: vk::DescriptorPool,
     ) -> crate::Result<Ready> {
-        let handle = |id: BufferId| self.buffers[id.0 as usize].0;
+        let declared = |id: BufferId| &recording.buffers()[id.0 as usize];
+        let handle = |id: BufferId| self.buffers[declared(id).block.0 as usize].0;
         Ok(match &recording.commands()[index] {
             Command::Dispatch { invocation, groups } => {
                 let pipeline = self.pipelines.get(invocation.stage)?;
@@ -257,7 +258,7 @@ impl<M: Memory> Program<M> {
                 let infos: Vec<_> = invocation
                     .buffers
                     .iter()
-                    .map(|&id| [vk::DescriptorBufferInfo::default().buffer(handle(id)).range(vk::WHOLE_SIZE)])
+                    .map(|&id| [vk::DescriptorBufferInfo::default().buffer(handle(id)).range(declared(id).size())])
                     .collect();
                 let writes: Vec<_> = invocation
                     .stage
@@ -401,13 +402,18 @@ impl<M: Memory> Program<M> {
 
     /// The `VkBuffer` of a buffer of the recording, for the host's own shaders.
     pub fn vk_buffer(&self, buffer: BufferId) -> Option<vk::Buffer> {
-        self.buffers.get(buffer.0 as usize).map(|b| b.0)
+        self.buffers.get(self.recording.info(buffer)?.block.0 as usize).map(|b| b.0)
     }
 
-    /// Memory by buffer, as allocated.
+    /// The `VkBuffer`s of all blocks from `first` on.
+    pub(super) fn vk_blocks(&self, first: usize) -> Vec<vk::Buffer> {
+        self.buffers.iter().skip(first).map(|b| b.0).collect()
+    }
+
+    /// Memory by block, as allocated.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let sizes = self.buffers.iter().map(|(_, a)| a.as_ref().map_or(0, |a| a.size));
-        self.recording.buffers().iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name.clone(), bytes }).collect()
+        self.recording.blocks().into_iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name, bytes }).collect()
     }
 
     /// The allocator, for staging buffers of the same owner.
@@ -423,7 +429,7 @@ fn check_sizes(shared: &Shared, recording: &Recording) -> Result<(), Error> {
     if let Some(info) = recording.buffers().iter().find(|b| b.size() > limit) {
         return Err(Error::BindingTooLarge { buffer: info.name.clone(), size: info.size(), limit, device });
     }
-    let needed = recording.buffers().iter().map(|b| b.size()).sum();
+    let needed = recording.memory();
     if needed > support.device_memory {
         let (recording, available) = (recording.name().to_owned(), support.device_memory);
         return Err(Error::WorldTooLarge { recording, needed, available, device });

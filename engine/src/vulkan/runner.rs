@@ -99,11 +99,9 @@ impl VulkanRunner {
         }
     }
 
-    /// Zeroes the buffers from `first` on, so that runs start from the same bytes on every backend.
+    /// Zeroes the blocks from `first` on, so that runs start from the same bytes on every backend.
     fn clear(&mut self, first: usize) -> Result<()> {
-        let buffers: Vec<_> = (first..self.program.recording().buffers().len())
-            .filter_map(|i| self.program.vk_buffer(BufferId(i as u32)))
-            .collect();
+        let buffers = self.program.vk_blocks(first);
         self.submit(|device, commands| {
             for &buffer in &buffers {
                 // SAFETY: the buffer is alive and idle.
@@ -256,7 +254,7 @@ impl Runner for VulkanRunner {
     }
 
     fn attach(&mut self, recording: Recording) -> Result<Part> {
-        let first = self.program.recording().buffers().len();
+        let first = self.program.recording().blocks().len();
         let part = self.program.attach(&recording)?;
         self.clear(first)?;
         Ok(part)

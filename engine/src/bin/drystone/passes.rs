@@ -7,7 +7,7 @@ use drystone::backend::{RunTimes, Runner, RunnerExt};
 use drystone::cpu::Cpu;
 use drystone::glam::Vec3;
 use drystone::layout::{Aabb, Extent, Pair};
-use drystone::plan::bvh::{Bvh, Search};
+use drystone::plan::detect::bvh::{Bvh, Search};
 use drystone::plan::{Buffer, Recording};
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
 use std::sync::Arc;

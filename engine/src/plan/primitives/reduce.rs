@@ -1,6 +1,6 @@
 //! Plan of the reduction: `reduce` over the values, then over its own partial results, until one is left.
 
-use super::recording::{PlanError, Recording};
+use crate::plan::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
 pub use drystone_kernels::primitives::reduce::op;

@@ -1,7 +1,7 @@
 //! Plan of the exclusive scan: `scan_sums`, `scan_spine`, `scan_apply`, or `scan_spine` alone for few values. Sums that do not
 //! fit 32 bits stay at `u32::MAX`.
 
-use super::recording::{PlanError, Recording};
+use crate::plan::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
 use drystone_kernels::primitives::scan_spine::FEW;
@@ -20,8 +20,8 @@ impl Scratch {
     pub fn new(recording: &mut Recording, name: &str, limit: u32) -> Result<Self, PlanError> {
         let tiles = u64::from(limit).div_ceil(u64::from(TILE)).max(1);
         Ok(Self {
-            sums: recording.buffer(format!("{name}.sums"), tiles)?,
-            before: recording.buffer(format!("{name}.before"), tiles)?,
+            sums: recording.scratch(format!("{name}.sums"), tiles)?,
+            before: recording.scratch(format!("{name}.before"), tiles)?,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Plan of the linear BVH: `scene_bounds`, `morton`, sort, `hierarchy`, `leaves`, `pyramid`, `refit`; and of the
 //! search for overlapping pairs in it: `pairs_count`, scan, `pairs_fill`, `capacity`.
 
-use super::recording::{PlanError, Recording};
-use super::scan::{self, Scan};
-use super::sort::{KeyedItems, Sort};
+use crate::plan::primitives::scan::{self, Scan};
+use crate::plan::primitives::sort::{KeyedItems, Sort};
+use crate::plan::{PlanError, Recording};
 use drystone_kernels::detect::pyramid::FAN;
 use drystone_kernels::detect::{hierarchy, leaves, morton, pairs_count, pairs_fill, pyramid, refit, scene_bounds};
 use drystone_kernels::gpu::Buffer;
@@ -64,11 +64,11 @@ impl Bvh {
         let sort = Sort { input: codes, extent, key_bits: morton::KEY_BITS, counters, spare };
         let KeyedItems { keys, payloads: order } = sort.record(recording, &format!("{name}.sort"))?;
 
-        let nodes = recording.buffer(format!("{name}.nodes"), limit)?;
-        let ropes = recording.buffer(format!("{name}.ropes"), limit)?;
+        let nodes = recording.scratch(format!("{name}.nodes"), limit)?;
+        let ropes = recording.scratch(format!("{name}.ropes"), limit)?;
         let bind = hierarchy::Bind { keys, counters, nodes, ropes };
         recording.dispatch_each(limit, bind.with(hierarchy::Push { extent }))?;
-        let volumes = recording.buffer(format!("{name}.volumes"), limit * 2)?;
+        let volumes = recording.scratch(format!("{name}.volumes"), limit * 2)?;
         let bind = leaves::Bind { boxes, counters, order, volumes };
         recording.dispatch_each(limit, bind.with(leaves::Push { extent }))?;
 
@@ -84,7 +84,7 @@ impl Bvh {
         let mut level = 0;
         loop {
             let tiles = extent.limit.div_ceil(scene_bounds::TILE).max(1);
-            let partials = recording.buffer(format!("{name}.scene{level}"), u64::from(tiles))?;
+            let partials = recording.scratch(format!("{name}.scene{level}"), u64::from(tiles))?;
             let bind = scene_bounds::Bind { boxes, counters, partials };
             recording.dispatch(u64::from(tiles), bind.with(scene_bounds::Push { extent, centres }))?;
             if tiles == 1 {
@@ -107,7 +107,7 @@ impl Bvh {
             size = size.div_ceil(FAN);
             sizes.push(size);
         }
-        let levels = recording.buffer(format!("{name}.levels"), sizes.iter().map(|&s| u64::from(s)).sum())?;
+        let levels = recording.scratch(format!("{name}.levels"), sizes.iter().map(|&s| u64::from(s)).sum())?;
         let (mut below, mut start) = (0, 0);
         for (level, &size) in (1..).zip(&sizes) {
             let bind = pyramid::Bind { volumes, counters, levels };
@@ -143,31 +143,16 @@ pub struct Found {
 }
 
 impl Search {
-    /// Room that a search through a tree over `boxes` boxes needs for a while.
-    pub fn scratch(boxes: u32) -> u64 {
-        u64::from(boxes) * u64::from(pairs_count::KEPT_ELEMENTS)
-    }
-
     /// Appends the search through `tree`.
     pub fn record(self, recording: &mut Recording, name: &str, tree: &Tree) -> Result<Found, PlanError> {
-        let scratch = recording.buffer(format!("{name}.partners"), Self::scratch(tree.extent.limit))?;
-        self.record_in(recording, name, tree, scratch)
-    }
-
-    /// The same in memory that something behind it writes anew: `partners` has room for [`Search::scratch`].
-    pub fn record_in(
-        self,
-        recording: &mut Recording,
-        name: &str,
-        tree: &Tree,
-        partners: Buffer<UVec4>,
-    ) -> Result<Found, PlanError> {
         let Self { capacity, needed, overflow, bit, tile } = self;
         let Tree { nodes, volumes, ropes, order, extent, counters, .. } = *tree;
         let limit = u64::from(extent.limit);
-        let counts = recording.buffer(format!("{name}.counts"), limit)?;
-        let places = recording.buffer(format!("{name}.places"), limit)?;
-        let pairs = recording.buffer(format!("{name}.pairs"), u64::from(capacity))?;
+        let partners: Buffer<UVec4> =
+            recording.scratch(format!("{name}.partners"), limit * u64::from(pairs_count::KEPT_ELEMENTS))?;
+        let counts = recording.scratch(format!("{name}.counts"), limit)?;
+        let places = recording.scratch(format!("{name}.places"), limit)?;
+        let pairs = recording.scratch(name, u64::from(capacity))?;
         let args = recording.dispatch_args(format!("{name}.args"), 1)?;
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 

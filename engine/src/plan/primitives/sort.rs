@@ -1,8 +1,8 @@
 //! Plan of the stable radix sort of 32-bit keys with 32-bit payloads, eight bits a round: `sort_count`, a scan of the
 //! table, `sort_scatter`. Keys go back and forth between two pairs of buffers.
 
-use super::recording::{PlanError, Recording};
 use super::scan::{self, Scan};
+use crate::plan::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
 use drystone_kernels::primitives::sort_count::{self, BITS, DIGITS, Push, TILE};
@@ -18,11 +18,11 @@ pub struct KeyedItems {
 }
 
 impl KeyedItems {
-    /// Declares room for `count` keys and payloads.
+    /// Declares scratch for `count` keys and payloads.
     pub fn new(recording: &mut Recording, name: &str, count: u64) -> Result<Self, PlanError> {
         Ok(Self {
-            keys: recording.buffer(format!("{name}.keys"), count)?,
-            payloads: recording.buffer(format!("{name}.payloads"), count)?,
+            keys: recording.scratch(format!("{name}.keys"), count)?,
+            payloads: recording.scratch(format!("{name}.payloads"), count)?,
         })
     }
 }
@@ -43,8 +43,8 @@ impl SortScratch {
         let entries = limit.div_ceil(TILE) * DIGITS;
         Ok(Self {
             other: KeyedItems::new(recording, &format!("{name}.other"), u64::from(limit))?,
-            table: recording.buffer(format!("{name}.table"), u64::from(entries))?,
-            places: recording.buffer(format!("{name}.places"), u64::from(entries))?,
+            table: recording.scratch(format!("{name}.table"), u64::from(entries))?,
+            places: recording.scratch(format!("{name}.places"), u64::from(entries))?,
             scratch: scan::Scratch::new(recording, name, entries)?,
         })
     }

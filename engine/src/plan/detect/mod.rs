@@ -1,0 +1,195 @@
+//! Collision detection (Algorithm 1, line 1): boxes, hierarchy, pairs, which of them touch, and their contacts.
+//!
+//! Up to `gate` the passes only look at the state. The gate then knows whether the lists are long enough, and everything
+//! behind it is dispatched indirectly: when they are not, and the step is strict, nothing happens.
+
+pub mod bvh;
+
+use super::primitives::scan::{self, Scan};
+use super::{PlanError, Recording};
+use crate::state::{Capacities, StateBuffers};
+use bvh::{Bvh, Search, Tree};
+use drystone_kernels::detect::gate::{bit, counter, dispatch};
+use drystone_kernels::detect::{bounds, contacts, contacts_hull, gate, joints_apart, touch, touch_hull};
+use drystone_kernels::gpu::Buffer;
+use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
+use std::ops::Range;
+
+/// Pairs that touch: what detection hands to the gate and to `contacts`.
+pub(super) struct Touching {
+    pairs: Buffer<Pair>,
+    touches: Buffer<u32>,
+    axes: Buffer<u32>,
+    manifold_offsets: Buffer<u32>,
+}
+
+/// Sizes of everything behind the gate.
+#[derive(Clone, Copy)]
+pub(super) struct Dispatches {
+    /// See [`dispatch`].
+    pub args: Buffer<DispatchArgs>,
+    /// Bodies of every colour, and of the fallback.
+    pub colours: Buffer<DispatchArgs>,
+}
+
+/// The hierarchy over the colliders, and which commands build it.
+pub(super) fn record_tree(
+    r: &mut Recording,
+    s: &StateBuffers,
+    colliders: u32,
+) -> Result<(Tree, Range<usize>), PlanError> {
+    let first = r.commands().len();
+    let boxes = r.scratch("boxes", u64::from(colliders))?;
+    let bind = bounds::Bind {
+        params: s.params,
+        velocities: s.velocities,
+        bodies: s.bodies,
+        poses: s.poses,
+        colliders: s.colliders,
+        hulls: s.hulls.hulls,
+        hull_vertices: s.hulls.vertices,
+        boxes,
+    };
+    r.dispatch_each(u64::from(colliders), bind.with(bounds::Push { count: colliders }))?;
+    let bvh = Bvh { boxes, extent: Extent::host(colliders), counters: s.counters, spare: counter::SPARE };
+    let tree = bvh.record(r, "bvh")?;
+    Ok((tree, first..r.commands().len()))
+}
+
+/// Pairs of overlapping boxes, and which of them touch.
+pub(super) fn record_touching(
+    r: &mut Recording,
+    s: &StateBuffers,
+    capacities: &Capacities,
+    tree: &Tree,
+) -> Result<Touching, PlanError> {
+    let room = capacities.pairs;
+    let search = Search { capacity: room, needed: counter::PAIRS, overflow: s.overflow, bit: bit::PAIRS, tile: 64 };
+    let pairs = search.record(r, "pairs", tree)?.pairs;
+    let touches = r.scratch("touches", u64::from(room))?;
+    let axes = r.scratch("axes", u64::from(room))?;
+    let manifold_offsets = r.scratch("manifold_offsets", u64::from(room))?;
+    let bind = touch::Bind {
+        params: s.params,
+        velocities: s.velocities,
+        bodies: s.bodies,
+        poses: s.poses,
+        colliders: s.colliders,
+        counters: s.counters,
+        pairs,
+        touches,
+        axes,
+    };
+    let found = Extent::counter(counter::PAIRS, room);
+    r.dispatch_each(u64::from(room), bind.with(touch::Push { pairs: found }))?;
+    if capacities.hulls > 0 {
+        let bind = touch_hull::Bind {
+            params: s.params,
+            velocities: s.velocities,
+            bodies: s.bodies,
+            poses: s.poses,
+            colliders: s.colliders,
+            counters: s.counters,
+            pairs,
+            hulls: s.hulls.hulls,
+            hull_vertices: s.hulls.vertices,
+            hull_faces: s.hulls.faces,
+            hull_loops: s.hulls.loops,
+            hull_edges: s.hulls.edges,
+            touches,
+            axes,
+        };
+        r.dispatch_each(u64::from(room), bind.with(touch_hull::Push { pairs: found }))?;
+    }
+    if capacities.joints > 0 {
+        let bind = joints_apart::Bind {
+            counters: s.counters,
+            pairs,
+            colliders: s.colliders,
+            joints: s.joints.joints,
+            joint_links: s.joints.links,
+            touches,
+        };
+        r.dispatch_each(u64::from(room), bind.with(joints_apart::Push { pairs: found }))?;
+    }
+    let scratch = scan::Scratch::new(r, "manifold_offsets", room)?;
+    let scan = Scan {
+        values: touches,
+        prefixes: manifold_offsets,
+        extent: Extent::host(room),
+        counters: s.counters,
+        total: counter::MANIFOLDS,
+    };
+    scan.record(r, scratch)?;
+    Ok(Touching { pairs, touches, axes, manifold_offsets })
+}
+
+/// Compares counts with capacities and writes the sizes of everything that follows.
+pub(super) fn record_gate(
+    r: &mut Recording,
+    s: &StateBuffers,
+    capacities: &Capacities,
+    colours: u32,
+    strict: bool,
+) -> Result<Dispatches, PlanError> {
+    let sizes = Dispatches {
+        args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
+        colours: r.dispatch_args("colour_args", u64::from(colours) + 1)?,
+    };
+    let Capacities { bodies, pairs, manifolds, joints, .. } = *capacities;
+    let push = gate::Push { bodies, pairs, manifolds, joints, colours: colours + 1, strict: u32::from(strict) };
+    let bind = gate::Bind { counters: s.counters, overflow: s.overflow, args: sizes.args, colour_args: sizes.colours };
+    r.dispatch(1, bind.with(push))?;
+    Ok(sizes)
+}
+
+/// Contact manifolds, with what the last step knew of them.
+pub(super) fn record_contacts(
+    r: &mut Recording,
+    s: &StateBuffers,
+    capacities: &Capacities,
+    touching: &Touching,
+    sizes: Dispatches,
+) -> Result<(), PlanError> {
+    let Capacities { pairs, manifolds, .. } = *capacities;
+    if capacities.hulls > 0 {
+        let bind = contacts_hull::Bind {
+            params: s.params,
+            velocities: s.velocities,
+            poses: s.poses,
+            colliders: s.colliders,
+            pairs: touching.pairs,
+            touches: touching.touches,
+            axes: touching.axes,
+            manifold_offsets: touching.manifold_offsets,
+            hulls: s.hulls.hulls,
+            hull_vertices: s.hulls.vertices,
+            hull_faces: s.hulls.faces,
+            hull_loops: s.hulls.loops,
+            hull_edges: s.hulls.edges,
+            manifolds: s.manifolds,
+            points: s.points,
+            features: s.features,
+        };
+        r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts_hull::Push { pairs, manifolds }))?;
+    }
+    let bind = contacts::Bind {
+        params: s.params,
+        velocities: s.velocities,
+        bodies: s.bodies,
+        poses: s.poses,
+        colliders: s.colliders,
+        pairs: touching.pairs,
+        touches: touching.touches,
+        axes: touching.axes,
+        manifold_offsets: touching.manifold_offsets,
+        rows: s.rows,
+        entries: s.entries,
+        cached_pairs: s.cached_pairs,
+        cached_points: s.cached_points,
+        manifolds: s.manifolds,
+        points: s.points,
+        features: s.features,
+    };
+    r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))
+}

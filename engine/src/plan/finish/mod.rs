@@ -1,0 +1,63 @@
+//! What a step leaves behind: broken joints, velocities, contacts for the next step (Algorithm 1, line 37).
+
+use super::solve::Solve;
+use super::{PlanError, Recording};
+use drystone_kernels::detect::gate::dispatch;
+use drystone_kernels::finish::{joints_break, store, velocity};
+
+/// Forces of joints, and what they break. Without dual passes the force is that of the stiffness.
+pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let (s, count) = (solve.state, solve.capacities.joints);
+    if count == 0 {
+        return Ok(());
+    }
+    let bind = joints_break::Bind {
+        params: s.params,
+        starts: s.starts,
+        poses: s.poses,
+        deltas: solve.deltas,
+        joint_rows: s.joints.rows,
+        row_states: s.joints.states,
+        joints: s.joints.joints,
+        joint_forces: s.joints.forces,
+        counters: s.counters,
+    };
+    let push = joints_break::Push { count, penalty: u32::from(!solve.options.dual) };
+    r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))
+}
+
+/// Velocities, poses, quarantine.
+pub(super) fn record_velocity(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let s = solve.state;
+    let bind = velocity::Bind {
+        params: s.params,
+        starts: s.starts,
+        deltas: solve.deltas,
+        bodies: s.bodies,
+        poses: s.poses,
+        velocities: s.velocities,
+        previous: s.previous,
+        counters: s.counters,
+        solver_bodies: solve.solver_bodies,
+        body_order: solve.graph.body_order,
+        rotations: solve.rotations,
+    };
+    let push = velocity::Push { count: solve.capacities.bodies };
+    r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
+}
+
+/// Contacts for the next step.
+pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let s = solve.state;
+    let bind = store::Bind {
+        manifolds: s.manifolds,
+        points: s.points,
+        features: s.features,
+        starts: s.starts,
+        counters: s.counters,
+        cached_pairs: s.cached_pairs,
+        cached_points: s.cached_points,
+    };
+    let push = store::Push { limit: solve.capacities.manifolds };
+    r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
+}

@@ -1,0 +1,47 @@
+//! Rows of manifolds for every body, in the order of the manifolds.
+
+use super::bits;
+use crate::plan::detect::Dispatches;
+use crate::plan::primitives::sort::{KeyedItems, Sort};
+use crate::plan::{PlanError, Recording};
+use crate::state::{Capacities, StateBuffers};
+use drystone_kernels::detect::gate::{counter, dispatch};
+use drystone_kernels::graph::{entries, rows, rows_clear};
+use drystone_kernels::layout::Extent;
+
+pub(super) fn record(
+    r: &mut Recording,
+    s: &StateBuffers,
+    capacities: &Capacities,
+    sizes: Dispatches,
+) -> Result<(), PlanError> {
+    let Capacities { bodies, manifolds, .. } = *capacities;
+    let (limit, nobody) = (manifolds * 2, bodies);
+    let unsorted = KeyedItems::new(r, "rows.unsorted", u64::from(limit))?;
+    let bind = entries::Bind {
+        bodies: s.bodies,
+        manifolds: s.manifolds,
+        counters: s.counters,
+        keys: unsorted.keys,
+        payloads: unsorted.payloads,
+    };
+    r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(entries::Push { limit, nobody }))?;
+    let sort = Sort {
+        input: unsorted,
+        extent: Extent::host(limit),
+        key_bits: bits(nobody),
+        counters: s.counters,
+        spare: counter::SPARE,
+    };
+    let sorted = sort.record(r, "rows.sort")?;
+    let clear = rows_clear::Bind { rows: s.rows };
+    r.dispatch_indirect(sizes.args, dispatch::BODIES, clear.with(rows_clear::Push { count: bodies }))?;
+    let bind = rows::Bind {
+        keys: sorted.keys,
+        manifolds: s.manifolds,
+        payloads: sorted.payloads,
+        rows: s.rows,
+        entries: s.entries,
+    };
+    r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))
+}

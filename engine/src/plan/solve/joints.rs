@@ -1,0 +1,80 @@
+//! Joints in the iterations, beside the passes of the contacts. Worlds without joints have none of these.
+
+use super::Solve;
+use crate::plan::graph::islands;
+use crate::plan::{PlanError, Recording};
+use drystone_kernels::detect::gate::dispatch;
+use drystone_kernels::graph::islands::ties;
+use drystone_kernels::solve::{carried_load, joints_dual, joints_start, load_share, primal, primal_joints};
+
+/// How much of what joints pull with is a load; then coordinates at the start, and the warm start (lines 5 and 6).
+pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let (s, count) = (solve.state, solve.capacities.bodies);
+    let carried_loads = r.scratch("carried_loads", u64::from(count))?;
+    let load_shares = r.scratch("load_shares", u64::from(count))?;
+    let bind = carried_load::Bind {
+        params: s.params,
+        bodies: s.bodies,
+        velocities: s.velocities,
+        previous: s.previous,
+        forces: s.forces,
+        rows: s.rows,
+        joint_links: s.joints.links,
+        joint_forces: s.joints.forces,
+        carried_loads,
+        load_shares,
+    };
+    r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(carried_load::Push { count }))?;
+    let sorted = islands::record(r, s, solve.capacities, solve.sizes, "assemblies", ties::JOINTS)?;
+    let bind = load_share::Bind { islands: sorted.keys, members: sorted.payloads, carried_loads, load_shares };
+    let push = load_share::Push { count, iterations: solve.options.iterations };
+    r.dispatch_indirect(solve.sizes.args, dispatch::ISLANDS, bind.with(push))?;
+    let bind = joints_start::Bind {
+        params: s.params,
+        bodies: s.bodies,
+        poses: s.poses,
+        joints: s.joints.joints,
+        joint_rows: s.joints.rows,
+        row_states: s.joints.states,
+        load_shares,
+    };
+    let push = joints_start::Push { count: solve.capacities.joints };
+    r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))
+}
+
+/// The primal pass with joints, over what it has without them.
+pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_joints::Bind {
+    let j = &solve.state.joints;
+    primal_joints::Bind {
+        params: without.params,
+        solver_bodies: without.solver_bodies,
+        points: without.points,
+        entries: without.entries,
+        ranges: without.ranges,
+        order: without.order,
+        rotations: without.rotations,
+        poses: without.poses,
+        deltas: without.deltas,
+        starts: solve.state.starts,
+        joints: j.joints,
+        joint_rows: j.rows,
+        row_states: j.states,
+        joint_links: j.links,
+    }
+}
+
+/// Multipliers and stiffness (lines 26 to 35).
+pub(super) fn record_dual(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let s = solve.state;
+    let bind = joints_dual::Bind {
+        params: s.params,
+        starts: s.starts,
+        poses: s.poses,
+        deltas: solve.deltas,
+        joints: s.joints.joints,
+        joint_rows: s.joints.rows,
+        row_states: s.joints.states,
+    };
+    let push = joints_dual::Push { count: solve.capacities.joints };
+    r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))
+}

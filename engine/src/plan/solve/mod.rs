@@ -1,0 +1,147 @@
+//! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
+
+mod joints;
+mod momentum;
+
+use super::detect::Dispatches;
+use super::graph::Graph;
+use super::step::StepOptions;
+use super::{PlanError, Recording};
+use crate::state::{Capacities, StateBuffers};
+use drystone_kernels::detect::gate::dispatch;
+use drystone_kernels::gpu::Buffer;
+use drystone_kernels::gpu::glam::UVec4;
+use drystone_kernels::math::{Rotation, Twist};
+use drystone_kernels::solve::{dual, predict, primal, solver_body};
+
+/// The passes that solve, with what they share.
+#[derive(Clone, Copy)]
+pub(super) struct Solve<'a> {
+    pub state: &'a StateBuffers,
+    pub capacities: &'a Capacities,
+    pub options: &'a StepOptions,
+    pub sizes: Dispatches,
+    pub graph: Graph,
+    /// What the iterations need of a body besides how it moves, in the order of the colours.
+    pub solver_bodies: Buffer<UVec4>,
+    /// Rotations, in the same order.
+    pub rotations: Buffer<Rotation>,
+    /// The way of every body since the start of the step.
+    pub deltas: Buffer<Twist>,
+}
+
+impl<'a> Solve<'a> {
+    /// Declares what the passes share.
+    pub fn new(
+        r: &mut Recording,
+        state: &'a StateBuffers,
+        capacities: &'a Capacities,
+        options: &'a StepOptions,
+        sizes: Dispatches,
+        graph: Graph,
+    ) -> Result<Self, PlanError> {
+        let n = u64::from(capacities.bodies);
+        Ok(Self {
+            state,
+            capacities,
+            options,
+            sizes,
+            graph,
+            solver_bodies: r.scratch("solver_bodies", n * u64::from(solver_body::word::COUNT))?,
+            rotations: r.scratch("rotations", n)?,
+            deltas: r.scratch("deltas", n)?,
+        })
+    }
+
+    fn has_joints(&self) -> bool {
+        self.capacities.joints > 0
+    }
+
+    /// Lines 5 and 6: multipliers and stiffness to begin with. Contacts have theirs from `contacts`.
+    pub fn record_warm_start(&self, r: &mut Recording) -> Result<(), PlanError> {
+        if self.has_joints() { joints::record_start(self, r) } else { Ok(()) }
+    }
+
+    /// Line 3 and 4: inertial targets, and where the iterations start.
+    pub fn record_predict(&self, r: &mut Recording) -> Result<(), PlanError> {
+        let s = self.state;
+        let bind = predict::Bind {
+            params: s.params,
+            bodies: s.bodies,
+            velocities: s.velocities,
+            previous: s.previous,
+            poses: s.poses,
+            starts: s.starts,
+            solver_bodies: self.solver_bodies,
+            deltas: self.deltas,
+            forces: s.forces,
+            joint_links: s.joints.links,
+            rows: s.rows,
+            body_order: self.graph.body_order,
+            rotations: self.rotations,
+        };
+        let push = predict::Push { count: self.capacities.bodies, joints: self.capacities.joints };
+        r.dispatch_indirect(self.sizes.args, dispatch::BODIES, bind.with(push))
+    }
+
+    /// Lines 7 to 36.
+    pub fn record_iterations(&self, r: &mut Recording) -> Result<(), PlanError> {
+        let options = self.options;
+        let moves_islands = options.momentum && options.dual;
+        let islands = if self.has_joints() && moves_islands { Some(momentum::find_jointed(self, r)?) } else { None };
+        for iteration in 0..options.iterations {
+            self.record_sweep(r, false)?;
+            if let Some(islands) = islands {
+                momentum::record(self, r, islands, iteration + 1 == options.iterations)?;
+            }
+            if options.dual {
+                self.record_dual(r)?;
+            }
+        }
+        if !self.has_joints() && moves_islands {
+            let islands = momentum::find_pushing(self, r)?;
+            momentum::record(self, r, islands, true)?;
+        }
+        Ok(())
+    }
+
+    /// Lines 8 to 25: every colour's bodies, and those of the fallback one after the other. `stabilise` corrects the
+    /// error that is left behind the iterations (section 6).
+    pub fn record_sweep(&self, r: &mut Recording, stabilise: bool) -> Result<(), PlanError> {
+        let s = self.state;
+        let bind = primal::Bind {
+            params: s.params,
+            solver_bodies: self.solver_bodies,
+            points: s.points,
+            entries: s.entries,
+            ranges: s.ranges,
+            order: self.graph.order,
+            rotations: self.rotations,
+            poses: s.poses,
+            deltas: self.deltas,
+        };
+        let colours = self.options.colours;
+        for colour in 0..=colours {
+            let push = primal::Push { colour, serial: (colour == colours).into(), stabilise: stabilise.into() };
+            let pass = if self.has_joints() { joints::primal(self, bind).with(push) } else { bind.with(push) };
+            r.dispatch_indirect(self.sizes.colours, colour, pass)?;
+        }
+        Ok(())
+    }
+
+    /// Lines 26 to 35.
+    fn record_dual(&self, r: &mut Recording) -> Result<(), PlanError> {
+        let s = self.state;
+        let bind = dual::Bind {
+            params: s.params,
+            manifolds: s.manifolds,
+            deltas: self.deltas,
+            counters: s.counters,
+            points: s.points,
+            features: s.features,
+        };
+        let push = dual::Push { limit: self.capacities.manifolds };
+        r.dispatch_indirect(self.sizes.args, dispatch::MANIFOLDS, bind.with(push))?;
+        if self.has_joints() { joints::record_dual(self, r) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,123 @@
+//! The declarations: one line a buffer.
+
+use super::{Role, Room};
+use crate::plan::{Buffer, PlanError, Recording};
+use drystone_kernels::detect::gate::counter;
+use drystone_kernels::detect::manifold::{Manifold, word};
+use drystone_kernels::gpu::glam::{UVec4, Vec3};
+use drystone_kernels::math::{Pose, Twist};
+use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState};
+use drystone_kernels::state::edits::EditRecord;
+use drystone_kernels::state::rigid::{
+    Body, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
+};
+
+/// Declares a struct of buffers: `field "name": Element, Role, length;` with the length a function of [`Room`].
+macro_rules! buffers {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$doc:meta])* $field:ident $label:literal: $element:ty, $role:ident, $length:expr;)*
+    } $($(#[$nested_doc:meta])* nested $nested:ident: $group:ty;)*) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$doc])* pub $field: Buffer<$element>,)*
+            $($(#[$nested_doc])* pub $nested: $group,)*
+        }
+
+        impl $name {
+            /// Declares all of them in a recording.
+            pub(crate) fn declare(r: &mut Recording, room: &Room) -> Result<Self, PlanError> {
+                let length = |of: fn(&Room) -> u64| of(room);
+                Ok(Self {
+                    $($field: r.buffer_as($label, Role::$role, length($length))?,)*
+                    $($nested: <$group>::declare(r, room)?,)*
+                })
+            }
+        }
+    };
+}
+
+buffers! {
+    /// Convex hulls. The first one is a box with sides of 2, as which boxes meet hulls.
+    pub struct HullBuffers {
+        /// Where each begins in the others.
+        hulls "hulls": Hull, HostWritten, |n| n.hulls + 1;
+        /// Vertices.
+        vertices "hull_vertices": Vec3, HostWritten, |n| n.hull_edges;
+        /// Faces.
+        faces "hull_faces": HullFace, HostWritten, |n| n.hull_edges;
+        /// Vertices of the faces, twice as many as edges.
+        loops "hull_loops": u32, HostWritten, |n| 2 * n.hull_edges;
+        /// Edges.
+        edges "hull_edges": HullEdge, HostWritten, |n| n.hull_edges;
+    }
+}
+
+buffers! {
+    /// Joints on the device.
+    pub struct JointBuffers {
+        /// Joints.
+        joints "joints": Joint, Persistent, |n| n.joints.max(1);
+        /// Their rows.
+        rows "joint_rows": JointRow, Persistent, |n| n.joint_rows.max(1);
+        /// What the solver knows of every row.
+        states "row_states": RowState, Persistent, |n| n.joint_rows.max(1);
+        /// What every joint pulled with in the last step.
+        forces "joint_forces": JointForce, Persistent, |n| n.joints.max(1);
+        /// Joints of every body: first and last place of each, and at those places joint and side.
+        links "joint_links": u32, HostWritten, |n| if n.joints > 0 { 2 * n.bodies + 2 * n.joints } else { 1 };
+    }
+}
+
+buffers! {
+    /// The step's buffers that others read or write.
+    pub struct StateBuffers {
+        /// Settings, one element.
+        params "params": Params, HostWritten, |_| 1;
+        /// Bodies.
+        bodies "bodies": Body, Persistent, |n| n.bodies;
+        /// Poses of their principal axes at their centres of mass.
+        poses "poses": Pose, Persistent, |n| n.bodies;
+        /// The same at the start of the last step.
+        starts "starts": Pose, Persistent, |n| n.bodies;
+        /// Their velocities.
+        velocities "velocities": Twist, Persistent, |n| n.bodies;
+        /// Linear velocities a step earlier.
+        previous "previous": Vec3, Persistent, |n| n.bodies;
+        /// Forces and torques that the user lets act on them.
+        forces "forces": Twist, Persistent, |n| n.bodies;
+        /// What the host changed since the last step; how many there are is [`counter::EDITS`].
+        edits "edits": EditRecord, HostWritten, |n| n.edits;
+        /// Colliders.
+        colliders "colliders": Collider, Persistent, |n| n.colliders;
+        /// See [`counter`].
+        counters "counters": u32, Persistent, |_| counter::COUNT.into();
+        /// Bit of each list that was too short.
+        overflow "overflow": u32, Result, |_| 1;
+        /// Manifolds of the last step.
+        manifolds "manifolds": Manifold, Result, |n| n.manifolds;
+        /// Their points.
+        points "points": UVec4, Result, |n| n.manifolds * u64::from(word::COUNT);
+        /// What the points are on the colliders.
+        features "features": UVec4, Result, |n| n.manifolds;
+        /// Colour of every body.
+        colours "colours": u32, Persistent, |n| n.bodies;
+        /// Whether each round of colouring changed anything; 0 between steps.
+        colour_changes "colour_changes": u32, Persistent, |n| n.colour_rounds;
+        /// First and last entry of every body's row.
+        rows "rows": u32, Persistent, |n| 2 * n.bodies;
+        /// Rows: manifold and side, and who is at the other end.
+        entries "entries": Entry, Persistent, |n| 2 * n.manifolds;
+        /// Contacts of the last step.
+        cached_pairs "cached_pairs": CachedPair, Persistent, |n| n.manifolds;
+        /// Their points.
+        cached_points "cached_points": CachedPoint, Persistent, |n| n.manifolds * u64::from(POINTS);
+        /// Bodies of every colour, and behind them those of the fallback.
+        ranges "ranges": ColourRange, Result, |n| n.colours + 1;
+    }
+    /// Convex hulls.
+    nested hulls: HullBuffers;
+    /// Joints.
+    nested joints: JointBuffers;
+}

@@ -1,0 +1,183 @@
+//! How much room a step has: the lists whose lengths everything else follows.
+
+use crate::plan::PlanError;
+
+/// A list that buffers are as long as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum List {
+    /// Bodies.
+    Bodies,
+    /// Colliders.
+    Colliders,
+    /// Pairs of overlapping boxes.
+    Pairs,
+    /// Pairs that touch.
+    Manifolds,
+    /// Changes that the host sends before a step.
+    Edits,
+    /// Different convex hulls.
+    Hulls,
+    /// Edges of all hulls together.
+    HullEdges,
+    /// Joints.
+    Joints,
+    /// Rows of all joints together.
+    JointRows,
+}
+
+impl List {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Bodies,
+        Self::Colliders,
+        Self::Pairs,
+        Self::Manifolds,
+        Self::Edits,
+        Self::Hulls,
+        Self::HullEdges,
+        Self::Joints,
+        Self::JointRows,
+    ];
+
+    /// Its name: the field of [`Capacities`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bodies => "bodies",
+            Self::Colliders => "colliders",
+            Self::Pairs => "pairs",
+            Self::Manifolds => "manifolds",
+            Self::Edits => "edits",
+            Self::Hulls => "hulls",
+            Self::HullEdges => "hull_edges",
+            Self::Joints => "joints",
+            Self::JointRows => "joint_rows",
+        }
+    }
+
+    fn described(self) -> &'static str {
+        match self {
+            Self::Bodies => "a list of bodies",
+            Self::Colliders => "a list of colliders",
+            Self::Pairs => "a list of pairs",
+            Self::Manifolds => "a list of manifolds",
+            Self::Edits => "a list of edits",
+            Self::Hulls => "a list of hulls",
+            Self::HullEdges => "a list of edges of hulls",
+            Self::Joints => "a list of joints",
+            Self::JointRows => "a list of rows of joints",
+        }
+    }
+}
+
+/// How much room a step has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capacities {
+    /// Bodies.
+    pub bodies: u32,
+    /// Colliders.
+    pub colliders: u32,
+    /// Pairs of overlapping boxes.
+    pub pairs: u32,
+    /// Pairs that touch.
+    pub manifolds: u32,
+    /// Different convex hulls. With none, the step has no passes for them.
+    pub hulls: u32,
+    /// Edges of all hulls together, those of a box included; as much room is made for vertices and faces.
+    pub hull_edges: u32,
+    /// Changes of bodies that the host may send before a step.
+    pub edits: u32,
+    /// Joints. With none, the step has no passes for them.
+    pub joints: u32,
+    /// Rows of all joints together.
+    pub joint_rows: u32,
+}
+
+impl Capacities {
+    /// Kernels count with 32 bits, four points a manifold.
+    const MOST: u32 = 1 << 29;
+
+    /// Room of one list.
+    pub fn of(&self, list: List) -> u32 {
+        match list {
+            List::Bodies => self.bodies,
+            List::Colliders => self.colliders,
+            List::Pairs => self.pairs,
+            List::Manifolds => self.manifolds,
+            List::Edits => self.edits,
+            List::Hulls => self.hulls,
+            List::HullEdges => self.hull_edges,
+            List::Joints => self.joints,
+            List::JointRows => self.joint_rows,
+        }
+    }
+
+    /// Room of one list, to be changed.
+    pub fn of_mut(&mut self, list: List) -> &mut u32 {
+        match list {
+            List::Bodies => &mut self.bodies,
+            List::Colliders => &mut self.colliders,
+            List::Pairs => &mut self.pairs,
+            List::Manifolds => &mut self.manifolds,
+            List::Edits => &mut self.edits,
+            List::Hulls => &mut self.hulls,
+            List::HullEdges => &mut self.hull_edges,
+            List::Joints => &mut self.joints,
+            List::JointRows => &mut self.joint_rows,
+        }
+    }
+
+    /// At least as much of everything as `other`.
+    #[must_use]
+    pub fn at_least(mut self, other: &Self) -> Self {
+        for &list in List::ALL {
+            *self.of_mut(list) = self.of(list).max(other.of(list));
+        }
+        self
+    }
+
+    /// Room for `needed` of everything: lists that are too short get some in reserve, the others stay.
+    #[must_use]
+    pub(crate) fn grown_to(mut self, needed: &Self) -> Self {
+        for &list in List::ALL {
+            if needed.of(list) > self.of(list) {
+                *self.of_mut(list) = with_reserve(needed.of(list));
+            }
+        }
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<(), PlanError> {
+        match List::ALL.iter().find(|list| self.of(**list) > Self::MOST) {
+            None => Ok(()),
+            Some(list) => Err(PlanError::TooManyItems {
+                what: list.described(),
+                count: self.of(*list).into(),
+                limit: Self::MOST.into(),
+            }),
+        }
+    }
+}
+
+/// Room beyond what is needed, so that a list does not grow every step.
+pub(crate) fn with_reserve(needed: u32) -> u32 {
+    needed.saturating_add(needed / 32).saturating_add(64)
+}
+
+/// Capacities as lengths of buffers are computed from them, and what the plan's options add.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub bodies: u64,
+    pub colliders: u64,
+    pub manifolds: u64,
+    pub edits: u64,
+    pub hulls: u64,
+    /// Enough for a box, as which boxes meet hulls.
+    pub hull_edges: u64,
+    pub joints: u64,
+    pub joint_rows: u64,
+    /// Colours, the fallback not counted.
+    pub colours: u64,
+    /// Rounds of colouring.
+    pub colour_rounds: u64,
+}
