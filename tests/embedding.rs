@@ -8,9 +8,10 @@ use drystone::plan::primitives::scan::{Scan, Scratch};
 use drystone::plan::{Buffer, Recording};
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{
-    Allocation, Error, Exit, GpuAllocator, Host, Location, Memory, OwnDevice, OwnDeviceOptions, Program,
+    Allocation, Error, GpuAllocator, Host, HostAccess, Kernels, Location, Memory, OwnDevice, OwnDeviceOptions, Program,
     ProgramOptions, Queue, Signal, Timing, VulkanRunner,
 };
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const N: u32 = 9000;
@@ -39,7 +40,8 @@ struct Dedicated {
     live: u64,
 }
 
-impl Memory for Dedicated {
+// SAFETY: every allocation is an object of its own, of a type that the requirements allow, mapped for its whole life.
+unsafe impl Memory for Dedicated {
     fn allocate(
         &mut self,
         name: &str,
@@ -115,7 +117,7 @@ impl Landing {
 
 fn record(program: &mut Program<GpuAllocator>, commands: vk::CommandBuffer) {
     // SAFETY: every test submits what it records once, in order, to the one queue of its device.
-    unsafe { program.record(commands, None) };
+    unsafe { program.record(commands, None, None) };
 }
 
 fn silent(device: &OwnDevice) {
@@ -133,17 +135,21 @@ fn frames_in_flight_share_a_program_and_the_hosts_pass_sees_the_results() {
         // SAFETY: the device outlives everything here; the recordings are submitted once and in order.
         unsafe {
             let memory = Dedicated { host: host.clone(), live: 0 };
-            let options = ProgramOptions { frames_in_flight: 4, timing: Timing::Passes };
-            let mut program = Program::new(host, memory, plan.recording, options).unwrap();
+            let options = ProgramOptions { frames_in_flight: 4, timing: Timing::Passes, ..Default::default() };
+            let mut program =
+                Program::new(&Kernels::new(host).unwrap(), &Arc::new(Mutex::new(memory)), plan.recording, options)
+                    .unwrap();
             let source = program.vk_buffer(plan.counters.id()).unwrap();
             let mut queue = Queue::new(host, device.queue()).unwrap();
             let mut last = 0;
             for frame in 0..4u64 {
                 last = queue
                     .submit(&[], &[], |commands| {
-                        let exit =
-                            Exit { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
-                        assert_eq!(program.record(commands, Some(exit)), frame);
+                        let exit = HostAccess {
+                            stages: vk::PipelineStageFlags::TRANSFER,
+                            access: vk::AccessFlags::TRANSFER_READ,
+                        };
+                        assert_eq!(program.record(commands, None, Some(exit)), frame);
                         let region = [vk::BufferCopy { src_offset: 4, dst_offset: frame * 4, size: 4 }];
                         host.device.cmd_copy_buffer(commands, source, landing.buffer, &region);
                         let to_host = [vk::MemoryBarrier::default()
@@ -179,8 +185,10 @@ fn a_run_goes_untimed_rather_than_wait_for_a_timer() {
     // SAFETY: as above.
     unsafe {
         let memory = GpuAllocator::new(host).unwrap();
-        let options = ProgramOptions { frames_in_flight: 1, timing: Timing::Passes };
-        let mut program = Program::new(host, memory, plan().recording, options).unwrap();
+        let options = ProgramOptions { frames_in_flight: 1, timing: Timing::Passes, ..Default::default() };
+        let mut program =
+            Program::new(&Kernels::new(host).unwrap(), &Arc::new(Mutex::new(memory)), plan().recording, options)
+                .unwrap();
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let mut last = 0;
         // One frame in flight has two timers, since results are taken a frame later.
@@ -209,7 +217,13 @@ fn submissions_wait_for_and_signal_the_hosts_semaphores() {
     unsafe {
         let semaphore = host.device.create_semaphore(&info, None).unwrap();
         let memory = GpuAllocator::new(host).unwrap();
-        let mut program = Program::new(host, memory, plan().recording, ProgramOptions::default()).unwrap();
+        let mut program = Program::new(
+            &Kernels::new(host).unwrap(),
+            &Arc::new(Mutex::new(memory)),
+            plan().recording,
+            ProgramOptions::default(),
+        )
+        .unwrap();
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let (wait, signal) = (Signal { semaphore, value: 1 }, Signal { semaphore, value: 2 });
         let value = queue.submit(&[wait], &[signal], |commands| record(&mut program, commands)).unwrap();
@@ -232,7 +246,9 @@ fn it_works_without_debug_utils_and_without_timers() {
     unsafe {
         let memory = GpuAllocator::new(&host).unwrap();
         let options = ProgramOptions { timing: Timing::Off, ..Default::default() };
-        let mut program = Program::new(&host, memory, plan().recording, options).unwrap();
+        let mut program =
+            Program::new(&Kernels::new(&host).unwrap(), &Arc::new(Mutex::new(memory)), plan().recording, options)
+                .unwrap();
         let mut queue = Queue::new(&host, device.queue()).unwrap();
         let value = queue.submit(&[], &[], |commands| record(&mut program, commands)).unwrap();
         queue.wait(value, Duration::from_secs(60)).unwrap();
@@ -250,7 +266,7 @@ fn a_pipeline_cache_goes_out_and_in_again_and_a_corrupt_one_is_ignored() {
     let loader = drystone::vulkan::Loader::system().unwrap();
     for pipeline_cache in [data.clone(), data[..data.len() / 2].to_vec(), vec![0x5a; 100], Vec::new()] {
         let options = OwnDeviceOptions { name: Some("llvmpipe".to_owned()), validation: false, pipeline_cache };
-        let device = std::sync::Arc::new(OwnDevice::new(&loader, &options).unwrap());
+        let device = Arc::new(OwnDevice::new(&loader, &options).unwrap());
         let mut runner = VulkanRunner::new(device, plan().recording).unwrap();
         drystone::backend::Runner::run(&mut runner).unwrap();
     }

@@ -28,6 +28,7 @@ const OPTIONS: StepOptions = StepOptions {
     strict: true,
     stabilise: true,
     dual: true,
+    body_poses: false,
     momentum: true,
 };
 

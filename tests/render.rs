@@ -15,12 +15,12 @@ use drystone::plan::Recording;
 use drystone::render::{Camera, Image, Picture, RayCaster, RenderOptions, RenderPlan, Renderer, Show};
 use drystone::scenes::{self, Scene};
 use drystone::vulkan::ash::{self, vk};
-use drystone::vulkan::{GpuAllocator, Program, ProgramOptions, Queue};
+use drystone::vulkan::{GpuAllocator, Kernels, Program, ProgramOptions, Queue};
 use drystone::world::{BodyDesc, Collider, World};
 use drystone::{Settings, Simulation};
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const DT: f32 = 1.0 / 60.0;
@@ -283,7 +283,13 @@ fn step_and_picture_in_one_command_buffer() {
         unsafe {
             let host = device.host();
             let memory = GpuAllocator::new(host).unwrap();
-            let mut program = Program::new(host, memory, step.recording.clone(), ProgramOptions::default()).unwrap();
+            let mut program = Program::new(
+                &Kernels::new(host).unwrap(),
+                &Arc::new(Mutex::new(memory)),
+                step.recording.clone(),
+                ProgramOptions::default(),
+            )
+            .unwrap();
             let plan = RenderPlan::new(program.recording(), &step, "debug view", options).unwrap();
             let part = program.attach(&plan.recording).unwrap();
             let mut copy = Recording::sharing(program.recording(), "copy");
@@ -304,7 +310,7 @@ fn step_and_picture_in_one_command_buffer() {
                         }
                         everything_before(&host.device, commands);
                         for part in [Part::FIRST, copy, part, Part::FIRST, part, copy] {
-                            assert!(program.record_part(part, commands, None).is_some());
+                            assert!(program.record_part(part, commands, None, None).is_some());
                         }
                         everything_before(&host.device, commands);
                     })

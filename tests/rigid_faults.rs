@@ -9,7 +9,7 @@ use drystone::metrics::{Metrics, Worst};
 use drystone::plan::PlanError;
 use drystone::state::Capacities;
 use drystone::world::{BodyDesc, Collider, World, WorldError};
-use drystone::{Error, Event, EventKind, Settings, Simulation};
+use drystone::{Error, EventKind, Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
 
@@ -317,7 +317,8 @@ fn a_nan_on_the_device_takes_one_body_out_on_every_backend_and_is_told_once() {
         for _ in 0..30 {
             events.extend(simulation.step(DT).unwrap().events);
         }
-        assert_eq!(events, [Event { step: 1, kind: EventKind::Quarantined { body: bad } }], "{}", backend.name());
+        let told: Vec<_> = events.iter().map(|e| (e.step, e.kind)).collect();
+        assert_eq!(told, [(1, EventKind::Quarantined { body: bad })], "{}", backend.name());
         let state = simulation.body(bad).unwrap();
         assert!(!state.enabled && (state.position - Vec3::Y * 0.5).length() < 0.01, "{}", state.position);
         let state = simulation.body(good).unwrap();

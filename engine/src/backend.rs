@@ -93,6 +93,24 @@ impl<'a> Write<'a> {
     }
 }
 
+/// Room for a part of a buffer that is to be read.
+#[derive(Debug)]
+pub struct ReadInto<'a> {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// First byte in it.
+    pub offset: u64,
+    /// Where to put what is there.
+    pub into: &'a mut [u8],
+}
+
+impl<'a> ReadInto<'a> {
+    /// For the first elements of `buffer`.
+    pub fn new<T: Pod>(buffer: Buffer<T>, into: &'a mut [T]) -> Self {
+        Self { buffer: buffer.id(), offset: 0, into: bytemuck::cast_slice_mut(into) }
+    }
+}
+
 /// A recording of a runner: the one it was made with, or one that was attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part(pub(crate) u32);
@@ -103,7 +121,7 @@ impl Part {
 }
 
 /// A recording with its buffers, ready to run.
-pub trait Runner {
+pub trait Runner: Send {
     /// What runs the kernels.
     fn device(&self) -> &DeviceInfo;
     /// The recording it was made with, and the buffers of all that were attached.
@@ -126,7 +144,17 @@ pub trait Runner {
     fn run(&mut self) -> Result<RunTimes> {
         self.run_part(Part::FIRST)
     }
-    /// Memory by buffer.
+    /// Runs a recording so many times in a row, then reads, and waits once for all of it.
+    fn run_and_read(&mut self, part: Part, runs: u32, reads: &mut [ReadInto<'_>]) -> Result<Vec<RunTimes>> {
+        let times = (0..runs).map(|_| self.run_part(part)).collect::<Result<_>>()?;
+        reads.iter_mut().try_for_each(|r| self.read_bytes(r.buffer, r.offset, r.into))?;
+        Ok(times)
+    }
+    /// Becomes the runner of another recording. What is persistent ([`Role`](crate::state::Role)) is carried over to the
+    /// buffer of the same name, as far as it fits; everything else is zero, unless all buffers are the same as before.
+    /// Recordings that were attached are gone. On failure everything stays as it was.
+    fn replace(&mut self, recording: Recording) -> Result<()>;
+    /// Memory by block: a buffer's, or that of several which are not in use at the same time.
     fn memory(&self) -> Vec<MemoryUse>;
 }
 

@@ -28,7 +28,6 @@
 pub mod backend;
 pub mod cpu;
 mod error;
-mod joints;
 pub mod kernels;
 pub mod metrics;
 pub mod plan;
@@ -37,7 +36,7 @@ pub mod scenes;
 mod settings;
 mod simulation;
 pub mod state;
-mod upload;
+pub mod stepper;
 #[cfg(feature = "vulkan")]
 pub mod vulkan;
 pub mod world;
@@ -46,4 +45,5 @@ pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use settings::{Method, PrimalForm, Settings, SettingsError, SolveForm};
-pub use simulation::{BodyState, Event, EventKind, JointState, Simulation, StepReport};
+pub use simulation::{BodyState, JointState, Simulation};
+pub use stepper::{Event, EventKind, StepReport, Stepper};

@@ -345,6 +345,7 @@ impl Settings {
             stabilise: self.stabilise && self.method == Method::Avbd,
             dual: self.method == Method::Avbd,
             momentum: self.momentum,
+            body_poses: false,
         }
     }
 }

@@ -2,8 +2,22 @@
 
 use crate::gpu::{Load, fmax, fmin, glam::Vec3};
 use crate::layout;
+use crate::math::Rotation;
+
+/// Version of [`BodyPose`]: it changes whenever a field moves or means something else.
+pub const BODY_POSE_VERSION: u32 = 1;
 
 layout! {
+    /// The pose of a body as its user described it, for drawing: 32 bytes, [`BODY_POSE_VERSION`].
+    pub struct BodyPose {
+        /// Of the body's origin, metres.
+        pub position: Vec3,
+        /// 1 for a body that is there; 0 for a slot without one, or one that was taken out.
+        pub present: u32,
+        /// From body space to world space: x, y, z and the scalar part, of length 1.
+        pub rotation: Rotation,
+    }
+
     /// How many items a stage works on: at most `limit`, and when `slot` names a counter, no more than it holds.
     pub struct Extent {
         /// The capacity, or the count itself when the host knows it.

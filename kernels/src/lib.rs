@@ -72,6 +72,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &finish::joints_break::STAGE,
     &finish::velocity::STAGE,
     &finish::store::STAGE,
+    &finish::body_poses::STAGE,
     &queries::cast::STAGE,
     &pictures::body_values::STAGE,
     &pictures::eye_rays::STAGE,

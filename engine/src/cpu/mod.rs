@@ -8,7 +8,8 @@
 mod memory;
 
 use crate::backend::{DeviceInfo, MemoryUse, Part, PassTime, RunTimes, Runner, check_bounds, no_part};
-use crate::plan::{BufferId, Command, Groups, Recording, Stage};
+use crate::plan::{BlockInfo, BufferId, Command, Groups, Recording, Stage};
+use crate::state::Role;
 use crate::{Error, Result};
 use drystone_kernels::gpu::{Call, RawBuffer};
 use drystone_kernels::layout::DispatchArgs;
@@ -137,6 +138,13 @@ impl Ready {
     }
 }
 
+/// Memory for the blocks of a recording from number `first` on.
+fn blocks(recording: &Recording, first: usize) -> Result<Vec<Block>> {
+    let missing = |info: &BlockInfo| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size };
+    let blocks = recording.blocks();
+    blocks.iter().skip(first).map(|info| Block::zeroed(info.size).ok_or_else(|| missing(info))).collect()
+}
+
 fn part(buffer: RawBuffer, offset: u64, size: u64) -> RawBuffer {
     RawBuffer { start: buffer.start.wrapping_add(offset as usize), size: size as usize }
 }
@@ -182,17 +190,29 @@ impl Runner for Cpu {
 
     fn attach(&mut self, recording: Recording) -> Result<Part> {
         recording.check_shares(&self.recording)?;
-        let mut new = Vec::new();
-        for info in recording.blocks().iter().skip(self.memory.len()) {
-            let block = Block::zeroed(info.size)
-                .ok_or_else(|| Error::OutOfHostMemory { buffer: info.name.clone(), size: info.size })?;
-            new.push(block);
-        }
+        let mut new = blocks(&recording, self.memory.len())?;
         self.memory.append(&mut new);
         self.recording.adopt_buffers(&recording);
         let ready = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &recording, &mut self.memory)));
         self.parts.push(ReadyPart { commands: ready.collect(), runs: 0 });
         Ok(Part(self.parts.len() as u32 - 1))
+    }
+
+    fn replace(&mut self, recording: Recording) -> Result<()> {
+        if recording.buffers() != self.recording.buffers() {
+            let mut memory = blocks(&recording, 0)?;
+            for from in self.recording.buffers().iter().filter(|b| b.role == Role::Persistent) {
+                let Some(to) = recording.find(&from.name).and_then(|id| recording.info(id)) else { continue };
+                let size = (u64::from(from.stride) * from.count.min(to.count)) as usize;
+                let source = &self.memory[from.block.0 as usize].bytes_mut()[..size];
+                memory[to.block.0 as usize].bytes_mut()[..size].copy_from_slice(source);
+            }
+            self.memory = memory;
+        }
+        let commands = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &recording, &mut self.memory)));
+        self.parts = vec![ReadyPart { commands: commands.collect(), runs: 0 }];
+        self.recording = recording;
+        Ok(())
     }
 
     fn run_part(&mut self, part: Part) -> Result<RunTimes> {

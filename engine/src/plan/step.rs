@@ -31,7 +31,12 @@ pub struct StepOptions {
     pub dual: bool,
     /// Whether what hangs together is also moved as one. Only with dual passes, whose multipliers tell what touches.
     pub momentum: bool,
+    /// Whether poses are also kept as the user means them, for drawing.
+    pub body_poses: bool,
 }
+
+/// Most events of a frame that are told one by one; the rest is counted.
+pub(crate) const MOST_EVENTS: u32 = 4096;
 
 impl StepOptions {
     /// Rounds of colouring: an odd number ends in the array that `colour_settle` reads.
@@ -51,8 +56,15 @@ impl StepOptions {
             joint_rows: capacities.joint_rows.into(),
             colours: self.colours.into(),
             colour_rounds: self.odd_colour_rounds().into(),
+            shown: if self.body_poses { capacities.bodies.into() } else { 1 },
+            events: event_room(capacities).into(),
         }
     }
+}
+
+/// Events of a frame that there is room for.
+pub(crate) fn event_room(capacities: &Capacities) -> u32 {
+    capacities.bodies.saturating_add(capacities.joints).clamp(1, MOST_EVENTS)
 }
 
 /// A step ready to be run.
@@ -68,6 +80,8 @@ pub struct StepPlan {
     pub tree: Tree,
     /// The commands that build it from poses and colliders.
     pub tree_commands: Range<usize>,
+    /// Commands for the end of a frame, behind its sub-steps: poses for drawing. None unless the options ask for them.
+    pub frame_end: Option<Recording>,
 }
 
 impl StepPlan {
@@ -112,7 +126,9 @@ impl StepPlan {
 
         let buffers = *s;
         r.share_scratch();
-        Ok(Self { recording: r.clone(), buffers, capacities, tree, tree_commands })
+        let recording = r.clone();
+        let frame_end = if options.body_poses { Some(finish::frame_end(&recording, s, &capacities)?) } else { None };
+        Ok(Self { recording, buffers, capacities, tree, tree_commands, frame_end })
     }
 }
 

@@ -5,11 +5,13 @@ use crate::plan::{Buffer, PlanError, Recording};
 use drystone_kernels::detect::gate::counter;
 use drystone_kernels::detect::manifold::{Manifold, word};
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
+use drystone_kernels::layout::BodyPose;
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState};
 use drystone_kernels::state::edits::EditRecord;
+use drystone_kernels::state::events::EventRecord;
 use drystone_kernels::state::rigid::{
-    Body, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
+    Body, BodyFrame, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
 };
 
 /// Declares a struct of buffers: `field "name": Element, Role, length;` with the length a function of [`Room`].
@@ -85,6 +87,12 @@ buffers! {
         velocities "velocities": Twist, Persistent, |n| n.bodies;
         /// Linear velocities a step earlier.
         previous "previous": Vec3, Persistent, |n| n.bodies;
+        /// Where the user's body space lies in that of each.
+        body_frames "body_frames": BodyFrame, Persistent, |n| n.shown;
+        /// Poses as the user means them, for drawing: see [`BodyPose`].
+        body_poses "body_poses": BodyPose, Persistent, |n| n.shown;
+        /// The same of the frame before.
+        previous_body_poses "previous_body_poses": BodyPose, Result, |n| n.shown;
         /// Forces and torques that the user lets act on them.
         forces "forces": Twist, Persistent, |n| n.bodies;
         /// What the host changed since the last step; how many there are is [`counter::EDITS`].
@@ -95,6 +103,8 @@ buffers! {
         counters "counters": u32, Persistent, |_| counter::COUNT.into();
         /// Bit of each list that was too short.
         overflow "overflow": u32, Result, |_| 1;
+        /// What happened; how much there is, is [`counter::EVENTS`].
+        events "events": EventRecord, Result, |n| n.events;
         /// Manifolds of the last step.
         manifolds "manifolds": Manifold, Result, |n| n.manifolds;
         /// Their points.

@@ -67,6 +67,19 @@ pub enum Error {
     /// The device stopped working. Nothing made from it can be used any more; rebuild from a snapshot.
     #[error("the device was lost during {0}")]
     DeviceLost(&'static str),
+    /// A step was prepared while as many frames are pending as there may be.
+    #[error(
+        "{pending} frames are pending, and at most {in_flight} may be; the device was said to be through with frame \
+         {completed}: wait for a later one, or ask for more frames in flight"
+    )]
+    FrameInFlight {
+        /// Frames that are pending.
+        pending: u64,
+        /// Frames that may be.
+        in_flight: u64,
+        /// The last frame that is done.
+        completed: u64,
+    },
     /// A wait took longer than it was allowed to.
     #[error("{what} did not finish within {seconds} s")]
     TimedOut {

@@ -4,6 +4,7 @@ use super::error::Error;
 use ash::vk;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
 
 /// What memory is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,19 @@ pub struct Allocation {
     pub token: u64,
 }
 
-/// An allocator. The engine calls it when a program is made and dropped, never while recording.
-pub trait Memory {
+// SAFETY: the address is used by whoever owns the allocation, through `&mut`, on any thread.
+unsafe impl Send for Allocation {}
+
+/// An allocator that several programs of an owner share, such as a step's before and after its lists have grown.
+pub type SharedMemory<M> = Arc<Mutex<M>>;
+
+/// An allocator. The engine calls it when a program is made, grown or dropped, never while recording.
+///
+/// # Safety
+/// What [`Memory::allocate`] returns is memory of the host's device of at least `requirements.size` bytes, aligned and
+/// of a type as `requirements` asks for, used by nobody else until it is given back with [`Memory::free`]. `mapped`, where
+/// it is given, is the address of its first byte, valid for `size` bytes, host-coherent, until then.
+pub unsafe trait Memory: Send {
     /// Memory that fits `requirements`; `name` is for reports.
     fn allocate(
         &mut self,
@@ -93,7 +105,8 @@ mod with_gpu_allocator {
         }
     }
 
-    impl Memory for GpuAllocator {
+    // SAFETY: gpu-allocator hands out each range once, of the type that the requirements allow, mapped persistently.
+    unsafe impl Memory for GpuAllocator {
         fn allocate(
             &mut self,
             name: &str,

@@ -5,10 +5,12 @@
 //!
 //! 1. Before `vkCreateDevice`: [`Support::query`] tells what a physical device offers and what is missing;
 //!    [`enable_required`] sets the features.
-//! 2. [`Program::new`] makes pipelines, buffers and descriptor sets for a recording. Descriptor sets are
-//!    written once and never again, so any number of frames may be in flight.
-//! 3. [`Program::record`] records it. State on entry and exit is documented there.
-//! 4. [`Program::times`] gives the time of every pass of an earlier run, when the device has it; it never waits.
+//! 2. [`Kernels::new`] holds the pipelines of a device, compiled when they are needed or ahead of time.
+//! 3. [`Stepper`](crate::stepper::Stepper) steps a world inside the host's frames: `prepare`, `record`, `poll`.
+//!
+//! Below it, for any other recording: [`Program::new`] makes buffers and descriptor sets, which are written once and never
+//! again, so any number of frames may be in flight; [`Program::record`] records it, with the state on entry and exit
+//! documented there; [`Program::times`] gives the time of every pass of an earlier run, when the device has it.
 //!
 //! | crate | version this works with |
 //! |---|---|
@@ -16,32 +18,36 @@
 //! | `gpu-allocator` | 0.28 (optional) |
 
 mod error;
+mod frames;
 mod host;
+mod kernels;
 mod memory;
 #[cfg(feature = "loader")]
 mod own;
-mod pipelines;
 mod program;
 mod queue;
 mod record;
 mod requirements;
 #[cfg(feature = "loader")]
 mod runner;
+mod staging;
 mod timers;
 #[cfg(feature = "loader")]
 mod validation;
 
 pub use ash;
 pub use error::Error;
+pub use frames::{Frames, FramesOptions, Overflow, PoseView};
 pub use host::Host;
+pub use kernels::Kernels;
 #[cfg(feature = "gpu-allocator")]
 pub use memory::GpuAllocator;
-pub use memory::{Allocation, Location, Memory};
+pub use memory::{Allocation, Location, Memory, SharedMemory};
 #[cfg(feature = "loader")]
 pub use own::{Loader, OwnDevice, OwnDeviceOptions};
 pub use program::{Program, ProgramOptions};
 pub use queue::{Queue, Signal};
-pub use record::Exit;
+pub use record::HostAccess;
 pub use requirements::{API_VERSION, Missing, Support, enable_required};
 #[cfg(feature = "loader")]
 pub use runner::VulkanRunner;

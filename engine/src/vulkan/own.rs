@@ -2,11 +2,12 @@
 
 use super::error::{During, Error};
 use super::host::Host;
+use super::kernels::Kernels;
 use super::requirements::{API_VERSION, Support, enable_required};
 use super::validation::{LAYER, LAYER_NAME, ValidationLog};
 use ash::vk;
 use std::ffi::OsStr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The system's Vulkan loader.
 pub struct Loader(ash::Entry);
@@ -126,6 +127,7 @@ pub struct OwnDevice {
     support: Support,
     queue: vk::Queue,
     queue_lock: Mutex<()>,
+    kernels: OnceLock<Arc<Kernels>>,
     instance: Instance,
 }
 
@@ -155,7 +157,7 @@ impl OwnDevice {
             pipeline_cache: None,
             debug_utils,
         };
-        let mut own = Self { host, support, queue, queue_lock: Mutex::new(()), instance };
+        let mut own = Self { host, support, queue, queue_lock: Mutex::new(()), kernels: OnceLock::new(), instance };
         let info = vk::PipelineCacheCreateInfo::default().initial_data(&options.pipeline_cache);
         // SAFETY: the device is alive. Vulkan checks the data's header and ignores what is not its own.
         let cache = unsafe { own.host.device.create_pipeline_cache(&info, None) }.during("vkCreatePipelineCache")?;
@@ -181,6 +183,18 @@ impl OwnDevice {
     /// Vulkan wants one thread at a time on a queue.
     pub fn lock_queue(&self) -> MutexGuard<'_, ()> {
         self.queue_lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The device's pipelines, shared by everything that runs on it.
+    pub(super) fn kernels(&self) -> Result<&Arc<Kernels>, Error> {
+        if self.kernels.get().is_none() {
+            // SAFETY: the device is alive and has the features; who uses the kernels keeps it alive. `drop` destroys
+            // them before the device.
+            let made = unsafe { Kernels::new(&self.host) }?;
+            // Another thread may have been faster: both are empty yet.
+            let _ = self.kernels.set(made);
+        }
+        self.kernels.get().ok_or(Error::DeviceLost("the making of its kernels"))
     }
 
     /// What the validation layers said.
@@ -221,6 +235,7 @@ impl Drop for OwnDevice {
         unsafe {
             // An error here is a lost device, which is destroyed all the same.
             let _ = self.host.device.device_wait_idle();
+            drop(self.kernels.take());
             if let Some(cache) = self.host.pipeline_cache {
                 self.host.device.destroy_pipeline_cache(cache, None);
             }

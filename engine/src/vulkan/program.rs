@@ -1,18 +1,20 @@
 //! A recording made ready for a device: buffers, pipelines, descriptor sets, timers.
 
 use super::error::{During, Error};
-use super::host::{Host, Shared};
-use super::memory::{Allocation, Location, Memory};
-use super::pipelines::Pipelines;
-use super::record::{Exit, Flags};
+use super::host::Shared;
+use super::kernels::Kernels;
+use super::memory::{Allocation, Location, Memory, SharedMemory};
+use super::record::{Flags, HostAccess};
 use super::timers::{Timers, Timing};
 use crate::backend::{MemoryUse, Part, RunTimes, no_part};
 use crate::plan::barriers::{Schedule, Step, schedule};
-use crate::plan::{BufferId, Command, Groups, Recording};
+use crate::plan::{BufferId, BufferInfo, Command, Groups, Invocation, Recording};
+use crate::state::Role;
 use ash::vk;
 use drystone_kernels::layout::DispatchArgs;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Choices when a program is made.
 #[derive(Clone, Copy, Debug)]
@@ -21,27 +23,32 @@ pub struct ProgramOptions {
     pub frames_in_flight: u32,
     /// What to take the time of.
     pub timing: Timing,
+    /// What the host does with the buffers besides: storage, transfer and indirect arguments are always possible.
+    pub extra_usage: vk::BufferUsageFlags,
 }
 
 impl Default for ProgramOptions {
     fn default() -> Self {
-        Self { frames_in_flight: 3, timing: Timing::default() }
+        Self { frames_in_flight: 3, timing: Timing::default(), extra_usage: vk::BufferUsageFlags::empty() }
     }
 }
+
+/// Recordings of a program that were replaced. Dropping them destroys what they need on the device.
+pub(super) struct OldParts(#[allow(dead_code, reason = "dropped later")] Vec<ReadyPart>);
 
 /// A recording on a device.
 ///
 /// Dropping it destroys what it made; the caller sees to it that the device has finished with it.
 pub struct Program<M: Memory> {
     shared: Arc<Shared>,
-    memory: M,
+    memory: SharedMemory<M>,
     recording: Recording,
     options: ProgramOptions,
     parts: Vec<ReadyPart>,
     /// The part that was recorded last.
     last: Option<Part>,
     buffers: Vec<(vk::Buffer, Option<Allocation>)>,
-    pipelines: Pipelines,
+    kernels: Arc<Kernels>,
 }
 
 /// A recording that shares the program's buffers.
@@ -94,15 +101,19 @@ enum ReadyGroups {
 }
 
 impl<M: Memory> Program<M> {
-    /// Makes everything `recording` needs on the host's device. Nothing is submitted; buffers hold anything at first.
+    /// Makes everything `recording` needs on the kernels' device. Nothing is submitted; buffers hold anything at first.
     ///
     /// # Safety
-    /// The handles are alive and belong together, the device was made with [`super::enable_required`]'s features, and it
-    /// outlives the program.
-    pub unsafe fn new(host: &Host, memory: M, recording: Recording, options: ProgramOptions) -> crate::Result<Self> {
+    /// The kernels' device outlives the program, and `memory` allocates from it.
+    pub unsafe fn new(
+        kernels: &Arc<Kernels>,
+        memory: &SharedMemory<M>,
+        recording: Recording,
+        options: ProgramOptions,
+    ) -> crate::Result<Self> {
         let schedule = schedule(&recording);
         // SAFETY: this function's contract.
-        unsafe { Self::with_schedule(host, memory, recording, &schedule, options) }
+        unsafe { Self::with_schedule(kernels, memory, recording, &schedule, options) }
     }
 
     /// The same with barriers of the caller's making, for tests that leave some out.
@@ -110,27 +121,38 @@ impl<M: Memory> Program<M> {
     /// # Safety
     /// As for [`Program::new`]; a schedule with barriers missing has races on the device.
     pub unsafe fn with_schedule(
-        host: &Host,
-        memory: M,
+        kernels: &Arc<Kernels>,
+        memory: &SharedMemory<M>,
         recording: Recording,
         schedule: &Schedule,
         options: ProgramOptions,
     ) -> crate::Result<Self> {
-        // SAFETY: this function's contract.
-        let shared = unsafe { Shared::new(host) }?;
         let mut program = Self {
             options,
             parts: Vec::new(),
             last: None,
             buffers: Vec::new(),
-            pipelines: Pipelines::new(shared.clone()),
-            shared,
-            memory,
+            kernels: kernels.clone(),
+            shared: kernels.shared().clone(),
+            memory: memory.clone(),
             recording: Recording::new(recording.name()),
         };
         program.attach_scheduled(&recording, schedule)?;
         program.recording = recording;
         Ok(program)
+    }
+
+    /// Changes the recording to one over the same buffers: other iterations, say. Parts that were attached are gone.
+    /// Returns what was there before, which the device may still use; `None` when the buffers are others, and nothing
+    /// has changed.
+    pub(super) fn replace_commands(&mut self, recording: &Recording) -> crate::Result<Option<OldParts>> {
+        if recording.buffers() != self.recording.buffers() {
+            return Ok(None);
+        }
+        let part = self.ready(recording, &schedule(recording))?;
+        self.last = None;
+        self.recording = recording.clone();
+        Ok(Some(OldParts(std::mem::replace(&mut self.parts, vec![part]))))
     }
 
     /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from
@@ -171,10 +193,11 @@ impl<M: Memory> Program<M> {
             shared: self.shared.clone(),
         };
         part.descriptors = self.create_descriptor_pool(recording, &part.label)?;
+        let mut sets = HashMap::new();
         for step in &schedule.steps {
             let ready = match step {
                 Step::Barrier(barrier) => Ready::Barrier(Flags::from(barrier)),
-                Step::Command(index) => self.prepare(recording, *index, part.descriptors)?,
+                Step::Command(index) => self.prepare(recording, *index, part.descriptors, &mut sets)?,
             };
             part.steps.push(ready);
         }
@@ -185,7 +208,8 @@ impl<M: Memory> Program<M> {
     fn create_buffers(&mut self, recording: &Recording) -> Result<(), Error> {
         let device = &self.shared.host.device;
         for info in recording.blocks().iter().skip(self.buffers.len()) {
-            let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            let mut usage = self.options.extra_usage
+                | vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::TRANSFER_SRC
                 | vk::BufferUsageFlags::TRANSFER_DST;
             if info.indirect {
@@ -197,7 +221,7 @@ impl<M: Memory> Program<M> {
             // SAFETY: the buffer was just made; it is bound once, to memory of the size and kind it asks for.
             unsafe {
                 let requirements = device.get_buffer_memory_requirements(buffer);
-                let allocation = self.memory.allocate(&info.name, requirements, Location::Device)?;
+                let allocation = lock(&self.memory).allocate(&info.name, requirements, Location::Device)?;
                 let bound = device.bind_buffer_memory(buffer, allocation.memory, allocation.offset);
                 self.buffers.last_mut().expect("pushed above").1 = Some(allocation);
                 bound.during("vkBindBufferMemory")?;
@@ -212,23 +236,25 @@ impl<M: Memory> Program<M> {
             // SAFETY: made from this device, which is alive and has finished with it (the type's contract).
             unsafe { self.shared.host.device.destroy_buffer(buffer, None) };
             if let Some(allocation) = allocation {
-                self.memory.free(allocation);
+                lock(&self.memory).free(allocation);
             }
         }
     }
 
     fn create_descriptor_pool(&self, recording: &Recording, label: &CStr) -> Result<vk::DescriptorPool, Error> {
-        let stages = recording.commands().iter().filter_map(|c| match c {
-            Command::Dispatch { invocation, .. } => Some(invocation.stage),
+        let dispatches = recording.commands().iter().filter_map(|c| match c {
+            Command::Dispatch { invocation, .. } => Some((invocation.stage, &invocation.buffers)),
             _ => None,
         });
-        let (sets, buffers) = stages.fold((0, 0), |(s, b), stage| (s + 1, b + stage.bindings.len() as u32));
-        if sets == 0 {
+        // Dispatches of a stage over the same buffers share a set.
+        let different: HashMap<_, _> = dispatches.map(|(stage, buffers)| ((stage.name, buffers), stage)).collect();
+        let buffers = different.values().map(|stage| stage.bindings.len() as u32).sum();
+        if different.is_empty() {
             return Ok(vk::DescriptorPool::null());
         }
         let sizes =
             [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(buffers)];
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(sets).pool_sizes(&sizes);
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(different.len() as u32).pool_sizes(&sizes);
         // SAFETY: the device is alive; the description borrows locals that live through the call.
         let pool =
             unsafe { self.shared.host.device.create_descriptor_pool(&info, None) }.during("vkCreateDescriptorPool")?;
@@ -237,44 +263,26 @@ impl<M: Memory> Program<M> {
     }
 
     fn prepare(
-        &mut self,
+        &self,
         recording: &Recording,
         index: usize,
         descriptors: vk::DescriptorPool,
+        sets: &mut HashMap<(&'static str, Vec<BufferId>), vk::DescriptorSet>,
     ) -> crate::Result<Ready> {
-        let declared = |id: BufferId| &recording.buffers()[id.0 as usize];
-        let handle = |id: BufferId| self.buffers[declared(id).block.0 as usize].0;
+        let handle = |id: BufferId| self.buffers[recording.buffers()[id.0 as usize].block.0 as usize].0;
         Ok(match &recording.commands()[index] {
             Command::Dispatch { invocation, groups } => {
-                let pipeline = self.pipelines.get(invocation.stage)?;
-                let (layout, set_layout, pipeline) = (pipeline.layout, [pipeline.set_layout], pipeline.pipeline);
-                let device = &self.shared.host.device;
-                let info =
-                    vk::DescriptorSetAllocateInfo::default().descriptor_pool(descriptors).set_layouts(&set_layout);
-                // SAFETY: the pool was made large enough for one set a dispatch.
-                let set = unsafe { device.allocate_descriptor_sets(&info) }.during("vkAllocateDescriptorSets")?[0];
+                let kernel = self.kernels.get(invocation.stage)?;
+                let (layout, pipeline) = (kernel.layout, kernel.pipeline);
                 let label = CString::new(invocation.stage.name).unwrap_or_default();
-                self.shared.name(set, &label);
-                let infos: Vec<_> = invocation
-                    .buffers
-                    .iter()
-                    .map(|&id| [vk::DescriptorBufferInfo::default().buffer(handle(id)).range(declared(id).size())])
-                    .collect();
-                let writes: Vec<_> = invocation
-                    .stage
-                    .bindings
-                    .iter()
-                    .zip(&infos)
-                    .map(|(binding, info)| {
-                        vk::WriteDescriptorSet::default()
-                            .dst_set(set)
-                            .dst_binding(binding.number)
-                            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                            .buffer_info(info)
-                    })
-                    .collect();
-                // SAFETY: the set is new and in use by nothing; the buffers live as long as the program.
-                unsafe { device.update_descriptor_sets(&writes, &[]) };
+                let set = match sets.get(&(invocation.stage.name, invocation.buffers.clone())) {
+                    Some(set) => *set,
+                    None => {
+                        let set = self.create_set(recording, invocation, descriptors, kernel.set_layout, &label)?;
+                        sets.insert((invocation.stage.name, invocation.buffers.clone()), set);
+                        set
+                    }
+                };
                 Ready::Dispatch {
                     command: index,
                     label,
@@ -306,21 +314,69 @@ impl<M: Memory> Program<M> {
         })
     }
 
+    /// A descriptor set with the buffers of an invocation. It is written once, here.
+    fn create_set(
+        &self,
+        recording: &Recording,
+        invocation: &Invocation,
+        descriptors: vk::DescriptorPool,
+        layout: vk::DescriptorSetLayout,
+        label: &CStr,
+    ) -> Result<vk::DescriptorSet, Error> {
+        let (device, layouts) = (&self.shared.host.device, [layout]);
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(descriptors).set_layouts(&layouts);
+        // SAFETY: the pool was made large enough for every different set of the recording.
+        let set = unsafe { device.allocate_descriptor_sets(&info) }.during("vkAllocateDescriptorSets")?[0];
+        self.shared.name(set, label);
+        let infos: Vec<_> = invocation
+            .buffers
+            .iter()
+            .map(|id| {
+                let info = &recording.buffers()[id.0 as usize];
+                let buffer = self.buffers[info.block.0 as usize].0;
+                [vk::DescriptorBufferInfo::default().buffer(buffer).range(info.size())]
+            })
+            .collect();
+        let writes: Vec<_> = invocation
+            .stage
+            .bindings
+            .iter()
+            .zip(&infos)
+            .map(|(binding, info)| {
+                vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(binding.number)
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .buffer_info(info)
+            })
+            .collect();
+        // SAFETY: the set is new and in use by nothing; the buffers live as long as the program.
+        unsafe { device.update_descriptor_sets(&writes, &[]) };
+        Ok(set)
+    }
+
     /// Records one run into `commands`. It does not submit, wait or allocate. Returns the number of the run, which
     /// [`Program::times`] reports under.
     ///
-    /// **On entry** the caller's own writes to the program's buffers have been made visible to the compute, transfer and
-    /// indirect stages; writes of the program's earlier runs on the same queue need nothing. **On exit**
-    /// the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten; the
-    /// program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
+    /// **On entry** the program waits for what `entry` names: the host's reads of its buffers, such as a vertex shader's
+    /// in the last frame, are over before they are written again, and the host's writes to them are seen. Without
+    /// `entry`, the host's barriers have seen to both. Earlier runs on the same queue need nothing.
+    ///
+    /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten;
+    /// the program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
     /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
     ///
     /// # Safety
-    /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, and is submitted
-    /// to one queue in the order of recording, once.
-    pub unsafe fn record(&mut self, commands: vk::CommandBuffer, exit: Option<Exit>) -> u64 {
+    /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
+    /// the stages of `entry` and `exit`, and is submitted to one queue in the order of recording, once.
+    pub unsafe fn record(
+        &mut self,
+        commands: vk::CommandBuffer,
+        entry: Option<HostAccess>,
+        exit: Option<HostAccess>,
+    ) -> u64 {
         // SAFETY: this function's contract. The first part is always there.
-        unsafe { self.record_part(Part::FIRST, commands, exit) }.unwrap_or_default()
+        unsafe { self.record_part(Part::FIRST, commands, entry, exit) }.unwrap_or_default()
     }
 
     /// The same for a recording that was attached; `None` when there is no such part. Parts may follow each other in any
@@ -328,7 +384,13 @@ impl<M: Memory> Program<M> {
     ///
     /// # Safety
     /// As for [`Program::record`].
-    pub unsafe fn record_part(&mut self, part: Part, commands: vk::CommandBuffer, exit: Option<Exit>) -> Option<u64> {
+    pub unsafe fn record_part(
+        &mut self,
+        part: Part,
+        commands: vk::CommandBuffer,
+        entry: Option<HostAccess>,
+        exit: Option<HostAccess>,
+    ) -> Option<u64> {
         let shared = self.shared.clone();
         let device = &shared.host.device;
         let other = self.last.replace(part).is_some_and(|last| last != part);
@@ -338,6 +400,9 @@ impl<M: Memory> Program<M> {
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive.
         unsafe {
             shared.cmd_begin_label(commands, &part.label);
+            if let Some(entry) = entry {
+                shared.cmd_barrier(commands, Flags::opening(entry));
+            }
             if other {
                 // Schedules order a part after its own last run; what another part did is ordered here.
                 shared.cmd_barrier(commands, Flags::between_parts());
@@ -384,6 +449,11 @@ impl<M: Memory> Program<M> {
         Some(run)
     }
 
+    /// Makes room for so many runs of the first part that are timed at the same time.
+    pub(super) fn reserve_timers(&mut self, runs: u32) -> Result<(), Error> {
+        self.parts.first_mut().map_or(Ok(()), |part| part.timers.reserve(runs))
+    }
+
     /// Times of the oldest finished run that was not reported yet. Never waits.
     pub fn times(&mut self) -> crate::Result<Option<RunTimes>> {
         self.part_times(Part::FIRST)
@@ -410,16 +480,29 @@ impl<M: Memory> Program<M> {
         self.buffers.iter().skip(first).map(|b| b.0).collect()
     }
 
+    /// Copies that bring what is persistent here into the same buffers of `to`: source, target, bytes.
+    pub(super) fn persistent_copies(&self, to: &Self) -> Vec<(vk::Buffer, vk::Buffer, vk::BufferCopy)> {
+        let kept = self.recording.buffers().iter().filter(|b| b.role == Role::Persistent);
+        let copy = |from: &BufferInfo| {
+            let target = to.recording.find(&from.name)?;
+            let size = (u64::from(from.stride) * from.count).min(to.recording.info(target)?.size());
+            let source = self.buffers.get(from.block.0 as usize)?.0;
+            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size };
+            (size > 0).then_some((source, to.vk_buffer(target)?, region))
+        };
+        kept.filter_map(copy).collect()
+    }
+
     /// Memory by block, as allocated.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let sizes = self.buffers.iter().map(|(_, a)| a.as_ref().map_or(0, |a| a.size));
         self.recording.blocks().into_iter().zip(sizes).map(|(b, bytes)| MemoryUse { name: b.name, bytes }).collect()
     }
+}
 
-    /// The allocator, for staging buffers of the same owner.
-    pub fn allocator(&mut self) -> &mut M {
-        &mut self.memory
-    }
+/// The allocator. A panic elsewhere while it was locked is its own affair.
+pub(super) fn lock<M>(memory: &SharedMemory<M>) -> MutexGuard<'_, M> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn check_sizes(shared: &Shared, recording: &Recording) -> Result<(), Error> {

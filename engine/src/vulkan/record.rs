@@ -6,12 +6,13 @@ use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 
-/// What must be able to see the results after a recording: the closing barrier makes the engine's writes visible to it.
+/// How the host's own commands use the engine's buffers before or after a recording. The stages are of the queue family that
+/// the commands are submitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exit {
-    /// Stages that read.
+pub struct HostAccess {
+    /// Stages that read or write.
     pub stages: vk::PipelineStageFlags,
-    /// How they read.
+    /// What they do there.
     pub access: vk::AccessFlags,
 }
 
@@ -73,14 +74,70 @@ impl Flags {
         Self { before: stages(&kinds), after: stages(&kinds), written: writes(&kinds), seen: any(&kinds) }
     }
 
+    /// From what the host did to everything a recording may do.
+    pub fn opening(entry: HostAccess) -> Self {
+        let all = Self::between_parts();
+        let reads = vk::AccessFlags::INDIRECT_COMMAND_READ
+            | vk::AccessFlags::INDEX_READ
+            | vk::AccessFlags::VERTEX_ATTRIBUTE_READ
+            | vk::AccessFlags::UNIFORM_READ
+            | vk::AccessFlags::SHADER_READ
+            | vk::AccessFlags::TRANSFER_READ
+            | vk::AccessFlags::HOST_READ
+            | vk::AccessFlags::MEMORY_READ;
+        let written = entry.access & !reads;
+        // Waiting is enough for what was only read.
+        let seen = if written.is_empty() { vk::AccessFlags::empty() } else { all.seen };
+        Self { before: entry.stages, after: all.after, written, seen }
+    }
+
+    /// From copies to the host's reads of them.
+    pub fn to_host() -> Self {
+        Self {
+            before: vk::PipelineStageFlags::TRANSFER,
+            after: vk::PipelineStageFlags::HOST,
+            written: vk::AccessFlags::TRANSFER_WRITE,
+            seen: vk::AccessFlags::HOST_READ,
+        }
+    }
+
     /// From everything a recording may do to what `exit` names.
-    pub fn closing(exit: Exit) -> Self {
+    pub fn closing(exit: HostAccess) -> Self {
         Self {
             before: vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
             after: exit.stages,
             written: vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE,
             seen: exit.access,
         }
+    }
+}
+
+/// Zeroes new blocks, and copies into them what is carried over from old ones.
+///
+/// # Safety
+/// `commands` is in the recording state, outside a render pass; the blocks are alive and used by nothing that is not
+/// ordered before; the copies lie inside their buffers.
+pub(super) unsafe fn record_carry(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    blocks: &[vk::Buffer],
+    carried: &[(vk::Buffer, vk::Buffer, vk::BufferCopy)],
+) {
+    let written = [vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
+    let (transfer, all) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::ALL_COMMANDS);
+    let none = vk::DependencyFlags::empty();
+    // SAFETY: this function's contract.
+    unsafe {
+        for &block in blocks {
+            device.cmd_fill_buffer(commands, block, 0, vk::WHOLE_SIZE, 0);
+        }
+        device.cmd_pipeline_barrier(commands, transfer, all, none, &written, &[], &[]);
+        for (source, target, region) in carried {
+            device.cmd_copy_buffer(commands, *source, *target, &[*region]);
+        }
+        device.cmd_pipeline_barrier(commands, transfer, all, none, &written, &[], &[]);
     }
 }
 

@@ -1,17 +1,17 @@
 //! The convenient side of Vulkan: uploads, runs, waits, reads back. Built from the same parts that hosts use.
 
-use super::error::{During, Error};
-use super::memory::{Allocation, GpuAllocator, Location, Memory};
+use super::memory::{GpuAllocator, Location, SharedMemory};
 use super::own::OwnDevice;
 use super::program::{Program, ProgramOptions};
 use super::queue::Queue;
-use super::record::Exit;
+use super::record::{HostAccess, record_carry};
+use super::staging::HostBuffer;
 use crate::Result;
-use crate::backend::{DeviceInfo, MemoryUse, Part, RunTimes, Runner, Write, check_bounds, no_part, unknown};
+use crate::backend::{DeviceInfo, MemoryUse, Part, ReadInto, RunTimes, Runner, Write, check_bounds, no_part, unknown};
 use crate::plan::barriers::{Schedule, schedule};
 use crate::plan::{BufferId, Recording};
 use ash::vk;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Bytes moved at a time between host and device.
@@ -19,23 +19,25 @@ const STAGING: u64 = 16 << 20;
 /// Longer than any recording takes, on any device that still works.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// Runs of a submission that are timed: sub-steps of a step.
+const RUNS_TIMED: u32 = 16;
+
 /// By the buffer they go to.
 type Copies = Vec<(vk::Buffer, Vec<vk::BufferCopy>)>;
 
 /// A recording on an [`OwnDevice`].
 pub struct VulkanRunner {
     info: DeviceInfo,
-    staging: Option<(vk::Buffer, Allocation)>,
+    staging: HostBuffer<GpuAllocator>,
     /// Copies out of the staging buffer that the next submission begins with.
     copies: Copies,
     program: Program<GpuAllocator>,
+    memory: SharedMemory<GpuAllocator>,
+    options: ProgramOptions,
     queue: Queue,
     // Last: everything above is made from it.
     device: Arc<OwnDevice>,
 }
-
-// SAFETY: all handles are used through `&mut self`; Vulkan objects may move between threads.
-unsafe impl Send for VulkanRunner {}
 
 impl VulkanRunner {
     /// Makes the recording ready on `device`.
@@ -59,44 +61,17 @@ impl VulkanRunner {
         };
         let host = device.host();
         // SAFETY: the device is alive and kept so by the `Arc`; it was made with the required features.
-        let (queue, program) = unsafe {
-            let memory = GpuAllocator::new(host)?;
+        let options = ProgramOptions { frames_in_flight: RUNS_TIMED, ..ProgramOptions::default() };
+        let (queue, memory, program) = unsafe {
+            let memory = Arc::new(Mutex::new(GpuAllocator::new(host)?));
             let queue = Queue::new(host, device.queue())?;
-            (queue, Program::with_schedule(host, memory, recording, schedule, ProgramOptions::default())?)
+            let program = Program::with_schedule(device.kernels()?, &memory, recording, schedule, options)?;
+            (queue, memory, program)
         };
-        let mut runner = Self { info, staging: None, copies: Vec::new(), program, queue, device };
-        let buffer = runner.create_staging()?;
-        runner.staging = Some(buffer);
+        let staging = HostBuffer::new(device.kernels()?.shared(), &memory, c"staging", STAGING, Location::Readback)?;
+        let mut runner = Self { info, staging, copies: Vec::new(), program, memory, options, queue, device };
         runner.clear(0)?;
         Ok(runner)
-    }
-
-    fn create_staging(&mut self) -> Result<(vk::Buffer, Allocation), Error> {
-        let device = &self.device.host().device;
-        let info = vk::BufferCreateInfo::default()
-            .size(STAGING)
-            .usage(vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST);
-        // SAFETY: the device is alive; the buffer is bound once, to memory of the size and kind it asks for, and
-        // destroyed if anything fails.
-        unsafe {
-            let buffer = device.create_buffer(&info, None).during("vkCreateBuffer")?;
-            let requirements = device.get_buffer_memory_requirements(buffer);
-            let allocation = match self.program.allocator().allocate("staging", requirements, Location::Readback) {
-                Ok(allocation) => allocation,
-                Err(error) => {
-                    device.destroy_buffer(buffer, None);
-                    return Err(error);
-                }
-            };
-            match device.bind_buffer_memory(buffer, allocation.memory, allocation.offset) {
-                Ok(()) => Ok((buffer, allocation)),
-                Err(result) => {
-                    device.destroy_buffer(buffer, None);
-                    self.program.allocator().free(allocation);
-                    Err(Error::Call { call: "vkBindBufferMemory", result })
-                }
-            }
-        }
     }
 
     /// Zeroes the blocks from `first` on, so that runs start from the same bytes on every backend.
@@ -120,22 +95,7 @@ impl VulkanRunner {
                 self.queue.submit(&[], &[], |commands| {
                     record(device, commands);
                     // Whatever comes next on the queue or on the host sees what was done.
-                    let everything = [vk::MemoryBarrier::default()
-                        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-                        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
-                    let (from, to) = (
-                        vk::PipelineStageFlags::ALL_COMMANDS,
-                        vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST,
-                    );
-                    device.cmd_pipeline_barrier(
-                        commands,
-                        from,
-                        to,
-                        vk::DependencyFlags::empty(),
-                        &everything,
-                        &[],
-                        &[],
-                    );
+                    record_host_reads(device, commands);
                 })?
             }
         };
@@ -147,20 +107,9 @@ impl VulkanRunner {
         if self.copies.is_empty() {
             return Ok(());
         }
-        let (staging, _) = self.staging()?;
+        let staging = self.staging.handle();
         let copies = std::mem::take(&mut self.copies);
         self.submit(|device, commands| record_copies(device, commands, staging, &copies))
-    }
-
-    fn staging(&self) -> Result<(vk::Buffer, *mut u8)> {
-        let missing = || Error::OutOfMemory {
-            buffer: "staging".to_owned(),
-            size: STAGING,
-            why: "the allocator returned memory that the host cannot see".to_owned(),
-        };
-        let (buffer, allocation) = self.staging.as_ref().ok_or_else(missing)?;
-        let mapped = allocation.mapped.ok_or_else(missing)?;
-        Ok((*buffer, mapped.as_ptr().cast()))
     }
 
     fn handle(&self, buffer: BufferId) -> Result<vk::Buffer> {
@@ -171,6 +120,20 @@ impl VulkanRunner {
     pub fn own_device(&self) -> &Arc<OwnDevice> {
         &self.device
     }
+}
+
+/// Makes copies out of buffers visible to the host, and to whatever comes next on the queue.
+///
+/// # Safety
+/// `commands` is in the recording state, outside a render pass.
+unsafe fn record_host_reads(device: &ash::Device, commands: vk::CommandBuffer) {
+    let read = [vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+        .dst_access_mask(vk::AccessFlags::HOST_READ | vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
+    let (from, to) =
+        (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST);
+    // SAFETY: this function's contract.
+    unsafe { device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &read, &[], &[]) };
 }
 
 /// Copies out of the staging buffer, and a barrier that makes them visible to whatever follows.
@@ -211,7 +174,6 @@ impl Runner for VulkanRunner {
             check_bounds(self.program.recording(), w.buffer, w.offset, w.bytes.len() as u64)?;
         }
         self.flush()?;
-        let (_, mapped) = self.staging()?;
         let mut used = 0;
         for w in writes {
             let target = self.handle(w.buffer)?;
@@ -223,8 +185,7 @@ impl Runner for VulkanRunner {
                 }
                 let size = (STAGING - used).min(bytes.len() as u64);
                 let (now, later) = bytes.split_at(size as usize);
-                // SAFETY: the staging buffer holds `STAGING` bytes, `used + size` at most that, and the device is idle.
-                unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), mapped.add(used as usize), now.len()) };
+                self.staging.write(used, now);
                 let region = vk::BufferCopy { src_offset: used, dst_offset, size };
                 match self.copies.last_mut() {
                     Some((buffer, regions)) if *buffer == target => regions.push(region),
@@ -239,15 +200,14 @@ impl Runner for VulkanRunner {
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()> {
         check_bounds(self.program.recording(), buffer, offset, into.len() as u64)?;
         self.flush()?;
-        let (staging, mapped) = self.staging()?;
+        let staging = self.staging.handle();
         let source = self.handle(buffer)?;
         let mut at = offset;
         for chunk in into.chunks_mut(STAGING as usize) {
             let region = [vk::BufferCopy { src_offset: at, dst_offset: 0, size: chunk.len() as u64 }];
             // SAFETY: both ranges lie inside their buffers.
             self.submit(|device, commands| unsafe { device.cmd_copy_buffer(commands, source, staging, &region) })?;
-            // SAFETY: the copy is done and visible to the host; the staging buffer holds `STAGING` bytes.
-            unsafe { std::ptr::copy_nonoverlapping(mapped, chunk.as_mut_ptr(), chunk.len()) };
+            self.staging.read(0, chunk);
             at += chunk.len() as u64;
         }
         Ok(())
@@ -261,46 +221,99 @@ impl Runner for VulkanRunner {
     }
 
     fn run_part(&mut self, part: Part) -> Result<RunTimes> {
+        Ok(self.run_and_read(part, 1, &mut [])?.pop().unwrap_or_default())
+    }
+
+    /// One submission and one wait: copies into buffers, the runs, copies out of buffers.
+    fn run_and_read(&mut self, part: Part, runs: u32, reads: &mut [ReadInto<'_>]) -> Result<Vec<RunTimes>> {
+        for read in reads.iter() {
+            check_bounds(self.program.recording(), read.buffer, read.offset, read.into.len() as u64)?;
+        }
+        let wanted: u64 = reads.iter().map(|r| r.into.len() as u64).sum();
+        if wanted > STAGING {
+            self.run_and_read(part, runs, &mut [])?;
+            for read in reads.iter_mut() {
+                self.read_bytes(read.buffer, read.offset, read.into)?;
+            }
+            return Ok(Vec::new());
+        }
+        let mut back = Vec::new();
+        let mut at = 0;
+        for read in reads.iter() {
+            let size = read.into.len() as u64;
+            back.push((self.handle(read.buffer)?, vk::BufferCopy { src_offset: read.offset, dst_offset: at, size }));
+            at += size;
+        }
         let owner = self.device.clone();
-        let exit = Exit {
+        let exit = HostAccess {
             stages: vk::PipelineStageFlags::TRANSFER,
             access: vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE,
         };
-        let mut run = None;
-        let (staging, _) = self.staging()?;
+        let staging = self.staging.handle();
         let copies = std::mem::take(&mut self.copies);
+        let mut recorded = Vec::new();
         let value = {
             let Self { queue, program, .. } = self;
             let _alone = owner.lock_queue();
-            // SAFETY: the program records into a command buffer of the helper's, submitted once and in order.
+            // SAFETY: the program records into a command buffer of the helper's, submitted once and in order; the copies
+            // lie inside both buffers.
             unsafe {
                 queue.submit(&[], &[], |commands| {
-                    record_copies(&owner.host().device, commands, staging, &copies);
-                    run = program.record_part(part, commands, Some(exit));
+                    let device = &owner.host().device;
+                    record_copies(device, commands, staging, &copies);
+                    for run in 0..runs {
+                        let exit = (run + 1 == runs).then_some(exit);
+                        recorded.extend(program.record_part(part, commands, None, exit));
+                    }
+                    for (source, region) in &back {
+                        if region.size > 0 {
+                            device.cmd_copy_buffer(commands, *source, staging, &[*region]);
+                        }
+                    }
+                    record_host_reads(device, commands);
                 })
             }?
         };
         self.queue.wait(value, PATIENCE)?;
-        // The run is over, so its time stamps are there; a device without any reports none.
-        let run = run.ok_or_else(|| no_part(self.program.recording(), part))?;
-        let mut times = RunTimes { run, passes: Vec::new() };
+        let mut at = 0;
+        for read in reads.iter_mut() {
+            self.staging.read(at, read.into);
+            at += read.into.len() as u64;
+        }
+        // The runs are over, so their time stamps are there; a device without any reports none.
+        let last = *recorded.last().ok_or_else(|| no_part(self.program.recording(), part))?;
+        let mut times = Vec::new();
         while let Some(found) = self.program.part_times(part)? {
-            times = found;
+            times.push(found);
+        }
+        if times.is_empty() {
+            times.push(RunTimes { run: last, passes: Vec::new() });
         }
         Ok(times)
     }
 
+    fn replace(&mut self, recording: Recording) -> Result<()> {
+        self.flush()?;
+        // Every submission was waited for.
+        if self.program.replace_commands(&recording)?.is_some() {
+            return Ok(());
+        }
+        // SAFETY: the device is alive and kept so by the `Arc`; the memory is its own.
+        let program = unsafe { Program::new(self.device.kernels()?, &self.memory, recording, self.options) }?;
+        let carried = self.program.persistent_copies(&program);
+        let mut old = std::mem::replace(&mut self.program, program);
+        let blocks = self.program.vk_blocks(0);
+        let done = self.submit(|device, commands| {
+            // SAFETY: the buffers are alive and idle; the copies lie inside both of theirs.
+            unsafe { record_carry(device, commands, &blocks, &carried) }
+        });
+        if done.is_err() {
+            std::mem::swap(&mut old, &mut self.program);
+        }
+        done
+    }
+
     fn memory(&self) -> Vec<MemoryUse> {
         self.program.memory()
-    }
-}
-
-impl Drop for VulkanRunner {
-    fn drop(&mut self) {
-        if let Some((buffer, allocation)) = self.staging.take() {
-            // SAFETY: every submission was waited for.
-            unsafe { self.device.host().device.destroy_buffer(buffer, None) };
-            self.program.allocator().free(allocation);
-        }
     }
 }

@@ -58,17 +58,27 @@ impl Timers {
         let stamps = vec![[0; 2]; passes.len() + 1];
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
         let mut timers = Self { shared, slots: Vec::new(), passes, stamps, mask };
-        for _ in 0..count {
+        timers.add(count)?;
+        Ok(timers)
+    }
+
+    fn add(&mut self, pools: u32) -> Result<(), Error> {
+        for _ in 0..pools {
             let info = vk::QueryPoolCreateInfo::default()
                 .query_type(vk::QueryType::TIMESTAMP)
-                .query_count(timers.stamps.len() as u32);
+                .query_count(self.stamps.len() as u32);
             // SAFETY: the device is alive; the description is complete.
-            let pool =
-                unsafe { timers.shared.host.device.create_query_pool(&info, None) }.during("vkCreateQueryPool")?;
-            timers.shared.name(pool, c"drystone timers");
-            timers.slots.push(Slot { pool, run: None });
+            let pool = unsafe { self.shared.host.device.create_query_pool(&info, None) }.during("vkCreateQueryPool")?;
+            self.shared.name(pool, c"drystone timers");
+            self.slots.push(Slot { pool, run: None });
         }
-        Ok(timers)
+        Ok(())
+    }
+
+    /// Makes the ring as long as `runs`, unless nothing is timed.
+    pub fn reserve(&mut self, runs: u32) -> Result<(), Error> {
+        let there = self.slots.len() as u32;
+        if there == 0 { Ok(()) } else { self.add(runs.saturating_sub(there)) }
     }
 
     /// Takes a free pool for `run`, resets it, and stamps the start. `None` when there is none.

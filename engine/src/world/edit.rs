@@ -3,6 +3,7 @@
 //! A body that is told several things before a step is first put where it was last told to be, then gets the last velocity or
 //! target, then all impulses that came after that, and forces.
 
+use super::joint::SentJoints;
 use super::{BodyHandle, BodyKind, World, WorldError, finite3, unit};
 use crate::glam::{Quat, Vec3};
 
@@ -27,6 +28,16 @@ pub(crate) enum Edit {
     Push(Vec3, Vec3),
     /// A force at a point for one step.
     PushAt(Vec3, Vec3),
+}
+
+/// Changes that were sent to the device.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    edits: Vec<(u32, Edit)>,
+    after_count: usize,
+    colliders: Vec<u32>,
+    hulls: Vec<u32>,
+    joints: SentJoints,
 }
 
 impl World {
@@ -148,14 +159,37 @@ impl World {
         self.changed_hulls.clear();
     }
 
-    /// The device has everything. `after` is what takes back, in the next step, what was for one step only.
-    pub(crate) fn sent(&mut self, after: Vec<(u32, Edit)>) {
-        for (index, edit) in std::mem::replace(&mut self.edits, after) {
-            if edit == Edit::Body {
-                self.slots[index as usize].sent = true;
+    /// The device has everything. `after` is what takes back, in the next step, what was for one step only. Returns what
+    /// [`World::unsend`] takes.
+    pub(crate) fn sent(&mut self, after: Vec<(u32, Edit)>) -> Sent {
+        let after_count = after.len();
+        let edits = std::mem::replace(&mut self.edits, after);
+        for (index, edit) in &edits {
+            if *edit == Edit::Body {
+                self.slots[*index as usize].sent = true;
             }
         }
-        self.changed_colliders.clear();
-        self.changed_hulls.clear();
+        Sent {
+            edits,
+            after_count,
+            colliders: std::mem::take(&mut self.changed_colliders),
+            hulls: std::mem::take(&mut self.changed_hulls),
+            joints: self.joint_store_mut().sent(),
+        }
+    }
+
+    /// What was sent never arrived: it is as if it had not been, and what was said since comes behind it.
+    pub(crate) fn unsend(&mut self, sent: Sent) {
+        let Sent { mut edits, after_count, colliders, hulls, joints } = sent;
+        for (index, edit) in &edits {
+            if *edit == Edit::Body {
+                self.slots[*index as usize].sent = false;
+            }
+        }
+        edits.extend(self.edits.drain(..).skip(after_count));
+        self.edits = edits;
+        self.changed_colliders.extend(colliders);
+        self.changed_hulls.extend(hulls);
+        self.joint_store_mut().unsend(joints);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use joint::{JointDesc, JointHandle};
 pub use shape::{Collider, Shape};
 
-pub(crate) use edit::Edit;
+pub(crate) use edit::{Edit, Sent};
 pub(crate) use hull::unit_box;
 
 use crate::glam::{Quat, Vec3};

@@ -45,18 +45,16 @@ pub mod counter {
     pub const SOLVED: u32 = 3;
     /// Bodies that could not get a colour.
     pub const FALLBACK: u32 = 4;
-    /// Not 0 when bodies were taken out in this step because their state was not finite.
-    pub const QUARANTINED: u32 = 5;
     /// Steps that were made.
-    pub const STEPS: u32 = 6;
+    pub const STEPS: u32 = 5;
     /// Records that `edits` has to apply; back to 0 when it has.
-    pub const EDITS: u32 = 7;
-    /// Not 0 when joints broke in this step.
-    pub const BROKEN: u32 = 8;
+    pub const EDITS: u32 = 6;
+    /// Events since the host last set it back to 0, whether there was room for them or not.
+    pub const EVENTS: u32 = 7;
     /// Bodies to look for islands among: all, or none when there is no island.
-    pub const ISLANDS: u32 = 9;
+    pub const ISLANDS: u32 = 8;
     /// Counters.
-    pub const COUNT: u32 = 10;
+    pub const COUNT: u32 = 9;
 }
 
 /// Entries of `args`.
@@ -116,9 +114,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     let solved = within(manifolds, push.manifolds);
     b.counters.put(counter::SOLVED, solved);
     b.counters.put(counter::FALLBACK, 0);
-    b.counters.put(counter::QUARANTINED, 0);
     b.counters.put(counter::EDITS, 0);
-    b.counters.put(counter::BROKEN, 0);
     b.counters.put(counter::ISLANDS, 0);
     if open {
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS) + 1);

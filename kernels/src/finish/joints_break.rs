@@ -2,9 +2,10 @@
 //! stiffness times error: it is the force, whatever the stiffness. A broken joint does nothing from the next step on.
 
 use crate::detect::gate::counter;
-use crate::gpu::{Load, Store, glam::Vec3};
+use crate::gpu::{Load, Store, glam::Vec3, sqrt};
 use crate::math::{Pose, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointForce, JointRow, JointRules, RowState, flag};
+use crate::state::events::{EventRecord, append, event};
 use crate::state::rigid::Params;
 use crate::{layout, stage};
 
@@ -19,6 +20,7 @@ stage! {
         update 6 joints: Joint,
         write 7 joint_forces: JointForce,
         update 8 counters: u32,
+        write 9 events: EventRecord,
     }
 }
 
@@ -29,6 +31,8 @@ layout! {
         pub count: u32,
         /// Not 0: there are no multipliers, the force is that of the stiffness.
         pub penalty: u32,
+        /// Room for events.
+        pub events: u32,
     }
 }
 
@@ -66,7 +70,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if beyond(force, joint.max_force) || beyond(torque, joint.max_torque) {
             joint.flags |= flag::BROKEN;
             b.joints.put(item, joint);
-            b.counters.or(counter::BROKEN, 1);
+            let step = b.counters.at(counter::STEPS) - 1;
+            let (force, torque) = (sqrt(force.length_squared()), sqrt(torque.length_squared()));
+            let record = EventRecord { kind: event::BROKEN, index: item, step, force, torque };
+            append(&mut b.counters, &mut b.events, push.events, record);
         }
     }
     b.joint_forces.put(item, JointForce { force, torque });

@@ -7,6 +7,7 @@ use crate::gpu::{Load, Store, finite};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::is_finite;
 use crate::solve::solver_body::SolverBody;
+use crate::state::events::{EventRecord, append, event};
 use crate::state::rigid::{Body, Params, kind};
 use crate::{layout, stage};
 
@@ -23,6 +24,7 @@ stage! {
         write 8 solver_bodies: UVec4,
         read 9 body_order: u32,
         read 10 rotations: Rotation,
+        write 11 events: EventRecord,
     }
 }
 
@@ -31,6 +33,8 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
+        /// Room for events.
+        pub events: u32,
     }
 }
 
@@ -59,6 +63,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.previous.put(item, Vec3::ZERO);
         b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
-        b.counters.or(counter::QUARANTINED, 1);
+        let step = b.counters.at(counter::STEPS) - 1;
+        let record = EventRecord { kind: event::QUARANTINED, index: item, step, force: 0.0, torque: 0.0 };
+        append(&mut b.counters, &mut b.events, push.events, record);
     }
 }

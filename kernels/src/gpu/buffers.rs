@@ -109,6 +109,12 @@ mod target {
         }
 
         #[inline(always)]
+        pub fn add(&mut self, i: u32, value: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            unsafe { arch::atomic_i_add::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), value) }
+        }
+
+        #[inline(always)]
         pub fn now(&self, i: u32) -> u32 {
             // SAFETY: as for `Read::at`.
             unsafe { arch::atomic_load::<_, QUEUE, RELAXED>(self.slice.index_unchecked(i as usize)) }
@@ -247,6 +253,14 @@ mod target {
             debug_assert!((i as usize) < self.len, "write of element {i} in a buffer of {}", self.len);
             // SAFETY: as for `Read::at`; the word is aligned and only touched atomically by this stage.
             unsafe { AtomicU32::from_ptr(self.start.add(i as usize)) }.fetch_or(bits, Ordering::Relaxed);
+        }
+
+        /// Adds to the word at `i`, atomically, and returns what it was.
+        #[inline(always)]
+        pub fn add(&mut self, i: u32, value: u32) -> u32 {
+            debug_assert!((i as usize) < self.len, "write of element {i} in a buffer of {}", self.len);
+            // SAFETY: as for `or`.
+            unsafe { AtomicU32::from_ptr(self.start.add(i as usize)) }.fetch_add(value, Ordering::Relaxed)
         }
 
         /// The word at `i`, which others may be changing atomically.

@@ -1,4 +1,5 @@
 //! What belongs to the world between steps, and the pass that changes it for the host.
 
 pub mod edits;
+pub mod events;
 pub mod rigid;

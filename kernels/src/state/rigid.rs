@@ -2,7 +2,7 @@
 
 use crate::gpu::{Load, glam::Vec3, sqrt};
 use crate::layout;
-use crate::math::Pose;
+use crate::math::{Pose, Rotation};
 
 layout! {
     /// What stays the same over a step, for all bodies.
@@ -57,6 +57,14 @@ layout! {
         pub gravity_scale: f32,
         /// One of [`kind`].
         pub kind: u32,
+    }
+
+    /// Where the user's body space lies in that of the device: the centre of mass and the principal axes in it.
+    pub struct BodyFrame {
+        /// Centre of mass.
+        pub centre: Vec3,
+        /// Principal axes.
+        pub axes: Rotation,
     }
 
     /// What a collider is, and what it meets. Vectors like this one are fetched at once.

@@ -1,9 +1,11 @@
 //! What a step leaves behind: broken joints, velocities, contacts for the next step (Algorithm 1, line 37).
 
 use super::solve::Solve;
+use super::step::event_room;
 use super::{PlanError, Recording};
+use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
-use drystone_kernels::finish::{joints_break, store, velocity};
+use drystone_kernels::finish::{body_poses, joints_break, store, velocity};
 
 /// Forces of joints, and what they break. Without dual passes the force is that of the stiffness.
 pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
@@ -21,8 +23,10 @@ pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Resul
         joints: s.joints.joints,
         joint_forces: s.joints.forces,
         counters: s.counters,
+        events: s.events,
     };
-    let push = joints_break::Push { count, penalty: u32::from(!solve.options.dual) };
+    let events = event_room(solve.capacities);
+    let push = joints_break::Push { count, penalty: u32::from(!solve.options.dual), events };
     r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))
 }
 
@@ -41,8 +45,9 @@ pub(super) fn record_velocity(solve: &Solve<'_>, r: &mut Recording) -> Result<()
         solver_bodies: solve.solver_bodies,
         body_order: solve.graph.body_order,
         rotations: solve.rotations,
+        events: s.events,
     };
-    let push = velocity::Push { count: solve.capacities.bodies };
+    let push = velocity::Push { count: solve.capacities.bodies, events: event_room(solve.capacities) };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
 }
 
@@ -60,4 +65,19 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
     };
     let push = store::Push { limit: solve.capacities.manifolds };
     r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
+}
+
+/// Commands for the end of a frame: poses for drawing.
+pub(super) fn frame_end(step: &Recording, s: &StateBuffers, capacities: &Capacities) -> Result<Recording, PlanError> {
+    let mut r = Recording::sharing(step, "frame end");
+    let bind = body_poses::Bind {
+        bodies: s.bodies,
+        poses: s.poses,
+        body_frames: s.body_frames,
+        body_poses: s.body_poses,
+        previous_body_poses: s.previous_body_poses,
+    };
+    let count = capacities.bodies;
+    r.dispatch_each(u64::from(count), bind.with(body_poses::Push { count }))?;
+    Ok(r)
 }

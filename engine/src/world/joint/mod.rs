@@ -19,7 +19,7 @@ mod hinge;
 mod slider;
 mod store;
 
-pub(crate) use store::{JointEntry, Joints};
+pub(crate) use store::{JointEntry, Joints, SentJoints};
 
 use super::{BodyHandle, World, WorldError, finite1, finite3, unit};
 use crate::glam::{Quat, Vec3};

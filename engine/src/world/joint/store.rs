@@ -28,6 +28,13 @@ pub(crate) struct Changed {
     pub fresh: bool,
 }
 
+/// Changes that were sent to the device.
+#[derive(Debug)]
+pub(crate) struct SentJoints {
+    changed: Vec<Changed>,
+    relinked: bool,
+}
+
 /// All joints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joints {
@@ -89,10 +96,16 @@ impl Joints {
         self.changed.extend(new.map(|slot| Changed { slot, fresh: true }));
     }
 
-    /// The device has everything.
-    pub fn sent(&mut self) {
-        self.changed.clear();
-        self.relinked = false;
+    /// The device has everything. Returns what [`Joints::unsend`] takes.
+    pub fn sent(&mut self) -> SentJoints {
+        let relinked = std::mem::take(&mut self.relinked);
+        SentJoints { changed: std::mem::take(&mut self.changed), relinked }
+    }
+
+    /// What was sent never arrived.
+    pub fn unsend(&mut self, sent: SentJoints) {
+        self.changed.extend(sent.changed);
+        self.relinked |= sent.relinked;
     }
 
     fn take_rows(&mut self, count: u32) -> u32 {

@@ -6,7 +6,7 @@ use crate::state::Capacities;
 use crate::world::{Edit, World};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::state::edits::{EditRecord, what};
-use drystone_kernels::state::rigid::{Body, Collider, Friction, Size, What, kind, shape};
+use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, What, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
@@ -16,6 +16,7 @@ pub(crate) struct BodyRecord {
     pub pose: Pose,
     pub velocity: Twist,
     pub force: Twist,
+    pub frame: BodyFrame,
 }
 
 impl BodyRecord {
@@ -24,7 +25,8 @@ impl BodyRecord {
         let Some(entry) = world.slot(index) else {
             let body = Body { mass: 0.0, inertia: Vec3::ZERO, gravity_scale: 0.0, kind: kind::DISABLED };
             let pose = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
-            return Self { body, pose, velocity: STILL, force: STILL };
+            let frame = BodyFrame { centre: Vec3::ZERO, axes: Rotation::IDENTITY };
+            return Self { body, pose, velocity: STILL, force: STILL, frame };
         };
         let (desc, mass) = (&entry.desc, &entry.mass);
         let kind = desc.kind.code();
@@ -39,6 +41,7 @@ impl BodyRecord {
             pose: to_device(mass.centre, mass.axes, desc.position, desc.rotation),
             velocity: if kind == kind::STATIC { STILL } else { velocity },
             force: if kind == kind::DYNAMIC { Twist { linear: entry.force, angular: entry.torque } } else { STILL },
+            frame: BodyFrame { centre: mass.centre, axes: rotation_to_device(mass.axes) },
         }
     }
 
@@ -96,6 +99,8 @@ pub(crate) struct Batch {
     pub records: Vec<EditRecord>,
     /// Colliders that stand next to each other, by their first slot.
     pub colliders: Vec<(u32, Vec<Collider>)>,
+    /// Body spaces of bodies that are new, by their first slot.
+    pub frames: Vec<(u32, Vec<BodyFrame>)>,
     /// What takes back, in the next step, what was for one step only.
     pub after: Vec<(u32, Edit)>,
 }
@@ -106,19 +111,28 @@ impl Batch {
         let mut edits: Vec<(u32, Edit)> = world.edits().iter().filter(|e| e.0 < room.bodies).copied().collect();
         // Stable: what was said to one body stays in its order.
         edits.sort_by_key(|e| e.0);
-        let mut batch = Self { records: Vec::with_capacity(edits.len()), colliders: Vec::new(), after: Vec::new() };
+        let mut batch = Self {
+            records: Vec::with_capacity(edits.len()),
+            colliders: Vec::new(),
+            frames: Vec::new(),
+            after: Vec::new(),
+        };
         for said in edits.chunk_by(|a, b| a.0 == b.0) {
             let change = said.iter().fold(Change::default(), |change, (_, edit)| change.then(*edit));
             change.write(world, said[0].0, seconds, &mut batch);
         }
         for slot in world.changed_colliders().into_iter().filter(|slot| *slot < room.colliders) {
-            let record = collider_record(world, slot);
-            match batch.colliders.last_mut() {
-                Some((first, run)) if *first + run.len() as u32 == slot => run.push(record),
-                _ => batch.colliders.push((slot, vec![record])),
-            }
+            append(&mut batch.colliders, slot, collider_record(world, slot));
         }
         batch
+    }
+}
+
+/// Adds an item to the run that ends before its slot, or begins a new one.
+fn append<T>(runs: &mut Vec<(u32, Vec<T>)>, slot: u32, item: T) {
+    match runs.last_mut() {
+        Some((first, run)) if *first + run.len() as u32 == slot => run.push(item),
+        _ => runs.push((slot, vec![item])),
     }
 }
 
@@ -187,7 +201,6 @@ impl Change {
 
     /// Writes the body's records, in the order of [`what`].
     fn write(&self, world: &World, body: u32, seconds: f32, batch: &mut Batch) {
-        let mut put = |what, a, b, c| batch.records.push(EditRecord { body, what, a, b, c });
         let on_device = |position, rotation| {
             let (centre, axes) =
                 world.slot(body).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));
@@ -195,6 +208,10 @@ impl Change {
         };
         let record = BodyRecord::new(world, body);
         let new = self.body && !world.is_sent(body);
+        if new {
+            append(&mut batch.frames, body, record.frame);
+        }
+        let mut put = |what, a, b, c| batch.records.push(EditRecord { body, what, a, b, c });
         if new {
             let Body { mass, inertia, gravity_scale, kind } = record.body;
             let code = what::BODY | kind << what::KIND_SHIFT;

@@ -1,13 +1,12 @@
-//! The world's joints as the device has them, and what can be read of them.
+//! The world's joints as the device has them.
 
-use crate::Result;
-use crate::backend::{Runner, RunnerExt, Write};
+use super::bodies::rotation_to_device;
+use super::uploads::Uploads;
 use crate::glam::{Quat, Vec3};
 use crate::plan::step::StepPlan;
-use crate::upload::rotation_to_device;
 use crate::world::joint::{Axis, Hold, JointAxis, JointEntry, Joints};
 use crate::world::{BodyEntry, BodyKind, JointDesc, World};
-use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState, axis, flag};
+use drystone_kernels::solve::joints::{Joint, JointRow, RowState, axis, flag};
 use drystone_kernels::state::rigid::NONE;
 
 /// A point and a frame from the user's body space to that of the device.
@@ -92,44 +91,30 @@ fn links(joints: &Joints, bodies: u32) -> Vec<u32> {
     words
 }
 
-/// Brings joints that changed to the device; all of them if it has none of them yet.
-pub(crate) fn send(world: &mut World, plan: &StepPlan, runner: &mut dyn Runner, all: bool) -> Result<()> {
-    let (b, room) = (plan.buffers.joints, plan.capacities);
+/// Gathers joints that changed, and the list of every body's joints if that changed.
+pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
+    let (b, room, store) = (plan.buffers.joints, plan.capacities, world.joint_store());
     if room.joints == 0 {
-        return Ok(());
+        return;
     }
-    let store = world.joint_store();
-    let changed: Vec<(u32, bool)> = if all {
-        (0..room.joints).map(|slot| (slot, true)).collect()
-    } else {
-        store.changed().into_iter().map(|c| (c.slot, c.fresh)).collect()
-    };
-    if changed.is_empty() && !all && !store.relinked() {
-        return Ok(());
-    }
-    let records: Vec<_> = changed.iter().map(|(slot, fresh)| (*slot, *fresh, record(world, *slot))).collect();
-    let links = if all || store.relinked() { links(store, room.bodies) } else { Vec::new() };
     // Slots and rows that stand next to each other go in one piece.
     let mut joints: Vec<(u32, Vec<Joint>)> = Vec::new();
     let mut rows: Vec<(u32, Vec<JointRow>)> = Vec::new();
     let mut states: Vec<(u32, Vec<RowState>)> = Vec::new();
-    for (slot, fresh, (joint, list)) in &records {
-        append(&mut joints, *slot, &[*joint]);
-        append(&mut rows, joint.first_row, list);
-        if *fresh {
+    for changed in store.changed() {
+        let (joint, list) = record(world, changed.slot);
+        append(&mut joints, changed.slot, &[joint]);
+        append(&mut rows, joint.first_row, &list);
+        if changed.fresh {
             append(&mut states, joint.first_row, &vec![RowState::default(); list.len()]);
         }
     }
-    let mut writes = Vec::new();
-    writes.extend(joints.iter().map(|(first, run)| Write::new(b.joints, u64::from(*first), run)));
-    writes.extend(rows.iter().map(|(first, run)| Write::new(b.rows, u64::from(*first), run)));
-    writes.extend(states.iter().map(|(first, run)| Write::new(b.states, u64::from(*first), run)));
-    if !links.is_empty() {
-        writes.push(Write::new(b.links, 0, &links));
+    joints.iter().for_each(|(first, run)| uploads.push(b.joints, u64::from(*first), run));
+    rows.iter().for_each(|(first, run)| uploads.push(b.rows, u64::from(*first), run));
+    states.iter().for_each(|(first, run)| uploads.push(b.states, u64::from(*first), run));
+    if store.relinked() {
+        uploads.push(b.links, 0, &links(store, room.bodies));
     }
-    runner.write_batch(&writes)?;
-    world.joint_store_mut().sent();
-    Ok(())
 }
 
 fn append<T: Copy>(runs: &mut Vec<(u32, Vec<T>)>, first: u32, items: &[T]) {
@@ -140,14 +125,4 @@ fn append<T: Copy>(runs: &mut Vec<(u32, Vec<T>)>, first: u32, items: &[T]) {
         Some((start, run)) if *start + run.len() as u32 == first => run.extend_from_slice(items),
         _ => runs.push((first, items.to_vec())),
     }
-}
-
-/// Slots of joints that the device has broken and the world has not, with what broke them.
-pub(crate) fn broken(world: &World, plan: &StepPlan, runner: &mut dyn Runner) -> Result<Vec<(u32, JointForce)>> {
-    let joints = runner.read(plan.buffers.joints.joints)?;
-    let forces = runner.read(plan.buffers.joints.forces)?;
-    let new = world.joint_store().entries().filter(|(slot, entry)| {
-        !entry.broken && joints.get(*slot as usize).is_some_and(|j| j.flags & flag::BROKEN != 0)
-    });
-    Ok(new.map(|(slot, _)| (slot, forces[slot as usize])).collect())
 }

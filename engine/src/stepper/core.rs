@@ -1,0 +1,427 @@
+//! The host's side of a step, whatever runs it: world, settings and plan, what is written before a step, and what the
+//! words that a step leaves behind mean. Touches no device; a [`StepDevice`] does.
+
+use super::bodies::{Batch, BodyRecord, collider_record};
+use super::joints;
+use super::report::{Event, EventKind, StepReport};
+use super::uploads::Uploads;
+use crate::backend::RunTimes;
+use crate::plan::step::{StepOptions, StepPlan};
+use crate::state::{Capacities, List, UserBuffer, with_reserve};
+use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
+use crate::{Error, Result, Settings};
+use drystone_kernels::detect::gate::{bit, counter};
+use drystone_kernels::state::events::{EventRecord, event};
+use drystone_kernels::state::rigid::{self, NONE, Params};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a stepper needs of a device.
+pub trait StepDevice: Send {
+    /// Makes a plan's buffers and commands ready. Buffers that are persistent keep what they hold, as far as it fits;
+    /// all others begin with zeros, unless the plan's buffers are the same as before. On failure the plan before stays.
+    fn load(&mut self, plan: &StepPlan) -> Result<()>;
+    /// Writes parts of buffers before the next step that is run or recorded. What was staged before and has not been
+    /// recorded is gathered again, and may be forgotten.
+    fn stage(&mut self, uploads: &Uploads) -> Result<()>;
+}
+
+/// What is fixed when a stepper is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoreOptions {
+    /// Whether the device is the CPU, by itself or behind a driver.
+    pub on_cpu: bool,
+    /// Whether a step that does not fit is left out.
+    pub strict: bool,
+    /// Whether poses are kept for drawing.
+    pub body_poses: bool,
+}
+
+/// What the device does not have yet after a plan was loaded: everything from these slots on, and all that the host
+/// writes as a whole.
+#[derive(Clone, Copy)]
+struct Resend {
+    bodies: u32,
+    colliders: u32,
+    joints: u32,
+}
+
+/// What is undone when a step was prepared, but neither run nor recorded.
+struct Unrecorded {
+    sent: Sent,
+    params: Option<Params>,
+    resend: Option<Resend>,
+}
+
+/// The words that a step leaves behind.
+pub(crate) struct Results<'a> {
+    pub frame: u64,
+    /// Sub-steps that were run.
+    pub runs: u32,
+    pub counters: &'a [u32],
+    pub overflow: u32,
+    /// Events there was room for.
+    pub event_room: u32,
+    pub events: &'a [EventRecord],
+}
+
+pub(crate) struct Core {
+    pub world: World,
+    settings: Settings,
+    options: CoreOptions,
+    user: Vec<UserBuffer>,
+    plan: StepPlan,
+    planned: StepOptions,
+    /// What the device said it needs.
+    wanted: Capacities,
+    params: Option<Params>,
+    resend: Option<Resend>,
+    /// What was prepared and has not been run or recorded.
+    prepared: Option<Unrecorded>,
+    memory_limit: Option<u64>,
+    /// Sub-steps made.
+    made: u64,
+    quarantined: Vec<BodyHandle>,
+    fell_back: bool,
+    notes: Vec<EventKind>,
+    generation: u64,
+}
+
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Room that a world needs, without pairs and manifolds, which only the device knows.
+fn world_needs(world: &World) -> Capacities {
+    Capacities {
+        bodies: world.slot_count().max(1),
+        colliders: world.collider_slots().max(1),
+        pairs: 1,
+        manifolds: 1,
+        edits: 1,
+        hulls: world.hulls().slot_count(),
+        hull_edges: world.hulls().end(),
+        joints: world.joint_store().slot_count(),
+        joint_rows: world.joint_store().row_count(),
+    }
+}
+
+/// Room to begin with.
+pub(crate) fn first_capacities(world: &World) -> Capacities {
+    let needs = world_needs(world);
+    Capacities {
+        pairs: with_reserve(needs.colliders.saturating_mul(2)),
+        manifolds: with_reserve(needs.bodies),
+        edits: needs.bodies,
+        ..needs
+    }
+}
+
+impl Core {
+    /// Plans a step for a world, with room for at least `capacities`.
+    pub fn new(
+        world: World,
+        settings: Settings,
+        options: CoreOptions,
+        capacities: Capacities,
+        user: Vec<UserBuffer>,
+    ) -> Result<Self> {
+        settings.check()?;
+        let capacities = capacities.at_least(&world_needs(&world));
+        let planned = step_options(&settings, options);
+        let plan = StepPlan::with_user_buffers(capacities, planned, &user)?;
+        Ok(Self {
+            world,
+            settings,
+            options,
+            user,
+            plan,
+            planned,
+            wanted: Capacities::default(),
+            params: None,
+            prepared: None,
+            resend: Some(Resend { bodies: 0, colliders: 0, joints: 0 }),
+            memory_limit: None,
+            made: 0,
+            quarantined: Vec::new(),
+            fell_back: false,
+            notes: Vec::new(),
+            generation: next_generation(),
+        })
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Takes effect with the next step.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        settings.check()?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    pub fn plan(&self) -> &StepPlan {
+        &self.plan
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.made
+    }
+
+    pub fn limit_memory(&mut self, bytes: Option<u64>) {
+        self.memory_limit = bytes;
+    }
+
+    /// Makes the lists long enough for the world and for what the device asked for, and takes over the settings.
+    /// `true` when there is another plan now.
+    fn replan(&mut self, edits: u32, device: &mut dyn StepDevice) -> Result<bool> {
+        let before = self.plan.capacities;
+        let mut needed = world_needs(&self.world).at_least(&self.wanted);
+        if needed.bodies > before.bodies {
+            // Bodies that come in numbers are changed in numbers.
+            needed.edits = needed.edits.max(with_reserve(needed.bodies));
+        }
+        needed.edits = needed.edits.max(edits);
+        let capacities = before.grown_to(&needed);
+        let planned = step_options(&self.settings, self.options);
+        if capacities == before && planned == self.planned {
+            return Ok(false);
+        }
+        let plan = StepPlan::with_user_buffers(capacities, planned, &self.user)?;
+        let needed = plan.recording.memory();
+        if let Some(limit) = self.memory_limit.filter(|limit| capacities != before && needed > *limit) {
+            return Err(Error::MemoryLimit { needed, limit });
+        }
+        device.load(&plan)?;
+        self.plan = plan;
+        self.planned = planned;
+        self.params = None;
+        self.generation = next_generation();
+        for &list in List::ALL {
+            let (from, to) = (before.of(list), capacities.of(list));
+            if to > from {
+                self.notes.push(EventKind::Grown { list: list.name(), from, to });
+            }
+        }
+        let Capacities { bodies, colliders, joints, .. } = before;
+        // What an earlier plan has not had yet, this one has not had either.
+        let had = self.resend.unwrap_or(Resend { bodies, colliders, joints });
+        self.resend = Some(Resend {
+            bodies: had.bodies.min(bodies),
+            colliders: had.colliders.min(colliders),
+            joints: had.joints.min(joints),
+        });
+        Ok(true)
+    }
+
+    /// Everything that the device needs before a step of `dt` seconds: grows lists, and gathers what was said since the
+    /// last step. Until the device has it, nothing of it is forgotten.
+    pub fn prepare(&mut self, dt: f32, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
+        if let Some(Unrecorded { sent, params, resend }) = self.prepared.take() {
+            self.world.unsend(sent);
+            (self.params, self.resend) = (params, resend);
+        }
+        self.replan(0, device)?;
+        let mut batch = Batch::new(&self.world, &self.plan.capacities, dt);
+        let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
+        if count > self.plan.capacities.edits {
+            self.replan(with_reserve(count), device)?;
+        }
+        uploads.clear();
+        if self.resend.is_some() {
+            self.push_all(uploads)?;
+            // Bodies that were sent whole need no record that they are new.
+            batch = Batch::new(&self.world, &self.plan.capacities, dt);
+        } else {
+            for slot in self.world.changed_hulls() {
+                push_hull(uploads, &self.plan, &self.world, slot);
+            }
+        }
+        joints::push(&self.world, &self.plan, uploads);
+        let b = &self.plan.buffers;
+        let params = self.settings.params(self.world.gravity(), dt / self.settings.substeps as f32);
+        if self.params != Some(params) {
+            uploads.push(b.params, 0, &[params]);
+        }
+        uploads.push(b.edits, 0, &batch.records);
+        // Both words lie side by side; events are those of this step.
+        const { assert!(counter::EVENTS == counter::EDITS + 1) };
+        uploads.push(b.counters, counter::EDITS.into(), &[batch.records.len() as u32, 0]);
+        for (slot, run) in &batch.colliders {
+            uploads.push(b.colliders, u64::from(*slot), run);
+        }
+        if self.options.body_poses {
+            for (slot, run) in &batch.frames {
+                uploads.push(b.body_frames, u64::from(*slot), run);
+            }
+        }
+        device.stage(uploads)?;
+        let before = self.params.replace(params);
+        let sent = self.world.sent(batch.after);
+        self.prepared = Some(Unrecorded { sent, params: before, resend: self.resend.take() });
+        Ok(())
+    }
+
+    /// What was prepared is run or recorded.
+    pub fn recorded(&mut self) {
+        self.prepared = None;
+    }
+
+    /// Brings the world to the device as it was described, before there is any step.
+    pub fn upload(&mut self, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
+        uploads.clear();
+        self.push_all(uploads)?;
+        joints::push(&self.world, &self.plan, uploads);
+        device.stage(uploads)?;
+        self.resend = None;
+        self.world.joint_store_mut().sent();
+        Ok(())
+    }
+
+    /// After a step that did not fit: longer lists, with everything in them that the step began with.
+    pub fn grow(&mut self, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
+        let params = self.params;
+        self.replan(0, device)?;
+        uploads.clear();
+        self.push_all(uploads)?;
+        joints::push(&self.world, &self.plan, uploads);
+        if let Some(params) = params {
+            uploads.push(self.plan.buffers.params, 0, &[params]);
+        }
+        device.stage(uploads)?;
+        (self.params, self.resend) = (params, None);
+        self.world.joint_store_mut().sent();
+        Ok(())
+    }
+
+    /// Gathers everything from the first slot on that the device does not have, and all hulls.
+    fn push_all(&mut self, uploads: &mut Uploads) -> Result<()> {
+        let Some(Resend { bodies: first, colliders: first_collider, joints: first_joint }) = self.resend else {
+            return Ok(());
+        };
+        let Capacities { bodies, colliders, joints, .. } = self.plan.capacities;
+        let b = &self.plan.buffers;
+        let records: Vec<_> = (first..bodies).map(|i| BodyRecord::new(&self.world, i)).collect();
+        let from = u64::from(first);
+        uploads.push(b.bodies, from, &records.iter().map(|r| r.body).collect::<Vec<_>>());
+        let poses: Vec<_> = records.iter().map(|r| r.pose).collect();
+        uploads.push(b.poses, from, &poses);
+        uploads.push(b.starts, from, &poses);
+        uploads.push(b.velocities, from, &records.iter().map(|r| r.velocity).collect::<Vec<_>>());
+        uploads.push(b.previous, from, &records.iter().map(|r| r.velocity.linear).collect::<Vec<_>>());
+        uploads.push(b.forces, from, &records.iter().map(|r| r.force).collect::<Vec<_>>());
+        uploads.push(b.colours, from, &vec![NONE; records.len()]);
+        if self.options.body_poses {
+            uploads.push(b.body_frames, from, &records.iter().map(|r| r.frame).collect::<Vec<_>>());
+        }
+        let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
+        uploads.push(b.colliders, first_collider.into(), &list);
+        // The first hull is the box as which boxes meet hulls.
+        push_hull_at(uploads, &self.plan, 0, 0, &unit_box()?);
+        for slot in 0..self.world.hulls().slot_count() {
+            push_hull(uploads, &self.plan, &self.world, slot);
+        }
+        self.world.uploaded(first, first_collider);
+        // The list of every body's joints begins with as many places as there is room for bodies.
+        self.world.joint_store_mut().relink(first_joint..joints);
+        Ok(())
+    }
+
+    /// What the words of a step mean: report, events, and what the lists need.
+    pub fn digest(&mut self, results: &Results<'_>, times: Vec<RunTimes>) -> StepReport {
+        let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
+        let made = count(counter::STEPS).wrapping_sub(self.made as u32).min(results.runs);
+        let first = self.made;
+        self.made += u64::from(made);
+        let happened = count(counter::EVENTS);
+        let mut report = StepReport {
+            frame: results.frame,
+            pairs: count(counter::PAIRS),
+            manifolds: count(counter::MANIFOLDS),
+            fallback_bodies: count(counter::FALLBACK),
+            dropped: results.runs - made,
+            events_lost: happened.saturating_sub(results.event_room),
+            times,
+            ..StepReport::default()
+        };
+        let notes = std::mem::take(&mut self.notes);
+        report.events.extend(notes.into_iter().map(|kind| Event { step: first, kind }));
+        if results.overflow != 0 {
+            let lists = [(bit::PAIRS, List::Pairs, report.pairs), (bit::MANIFOLDS, List::Manifolds, report.manifolds)];
+            let mut needed = Capacities::default();
+            for (bit, list, count) in lists {
+                if results.overflow & (1 << bit) != 0 {
+                    *needed.of_mut(list) = count;
+                }
+            }
+            if needed.pairs > 0 {
+                // Manifolds were only counted among the pairs that fitted: they will be more in proportion.
+                let fitted = f64::from(self.plan.capacities.pairs.max(1));
+                let expected = f64::from(report.manifolds) * (f64::from(needed.pairs) / fitted).max(1.0);
+                needed.manifolds = needed.manifolds.max(expected.min(f64::from(needed.pairs)) as u32);
+            }
+            self.wanted = self.wanted.at_least(&needed);
+            report.needed = Some(needed);
+        }
+        if report.fallback_bodies > 0 && !self.fell_back {
+            self.fell_back = true;
+            let kind = EventKind::Fallback { bodies: report.fallback_bodies };
+            report.events.push(Event { step: self.made.saturating_sub(1), kind });
+        }
+        let mut told: Vec<_> = results.events.iter().take(happened as usize).collect();
+        // They were appended by whoever came first.
+        told.sort_by_key(|e| (e.step, e.kind, e.index));
+        for record in told {
+            // The device counts steps with 32 bits.
+            let step = first + u64::from(record.step.wrapping_sub(first as u32));
+            if let Some(kind) = self.event(record) {
+                report.events.push(Event { step, kind });
+            }
+        }
+        report
+    }
+
+    fn event(&mut self, record: &EventRecord) -> Option<EventKind> {
+        let EventRecord { index, force, torque, .. } = *record;
+        if record.kind == event::BROKEN {
+            let joint = self.world.joint_store().handle(index)?;
+            self.world.joint_broke(index);
+            return Some(EventKind::Broken { joint, force, torque });
+        }
+        let body = self.world.handle(index)?;
+        if self.quarantined.contains(&body) {
+            return None;
+        }
+        self.quarantined.push(body);
+        Some(EventKind::Quarantined { body })
+    }
+}
+
+fn step_options(settings: &Settings, options: CoreOptions) -> StepOptions {
+    let CoreOptions { on_cpu, strict, body_poses } = options;
+    StepOptions { strict, body_poses, ..settings.step_options(on_cpu) }
+}
+
+fn push_hull(uploads: &mut Uploads, plan: &StepPlan, world: &World, slot: u32) {
+    if let Some(entry) = world.hulls().entry(slot) {
+        push_hull_at(uploads, plan, slot + 1, entry.first, &entry.hull);
+    }
+}
+
+fn push_hull_at(uploads: &mut Uploads, plan: &StepPlan, index: u32, first: u32, hull: &Hull) {
+    let b = plan.buffers.hulls;
+    let counts = [hull.vertices.len(), hull.faces.len(), hull.edges.len()].map(|n| n as u32);
+    let inner = hull.faces.iter().map(|f| f.offset).fold(f32::MAX, f32::min);
+    let record = rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2], inner };
+    let at = u64::from(first);
+    uploads.push(b.hulls, index.into(), &[record]);
+    uploads.push(b.vertices, at, &hull.vertices);
+    uploads.push(b.faces, at, &hull.faces);
+    uploads.push(b.loops, 2 * at, &hull.loops);
+    uploads.push(b.edges, at, &hull.edges);
+}

@@ -1,0 +1,216 @@
+//! A world, stepped by the host's own rhythm: `prepare`, `record`, `poll`.
+//!
+//! - [`Stepper::prepare`] does the host's work of a step: it takes over what was said to the world and to the settings,
+//!   and makes lists longer that were too short. It may allocate.
+//! - `record` appends the step to the caller's commands, and nothing else: it does not submit, wait or allocate. On the
+//!   CPU backend, and for a device of the engine's own, recording is running: [`Stepper::run`].
+//! - `poll` tells what earlier steps did, each with its number, as soon as the device is known to be through with them.
+//!   It never waits.
+//!
+//! A [`Simulation`](crate::Simulation) is a stepper that waits for every step, and repeats one that did not fit.
+//! [`vulkan::Frames`](crate::vulkan::Frames) is the device for steppers inside somebody else's frame.
+
+pub(crate) mod bodies;
+mod core;
+mod joints;
+mod report;
+mod uploads;
+
+pub use self::core::StepDevice;
+pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
+pub use report::{Event, EventKind, StepReport};
+pub use uploads::Uploads;
+
+use crate::backend::{Device, Part, ReadInto, Runner};
+use crate::plan::step::{StepPlan, event_room};
+use crate::state::{Capacities, UserBuffer};
+use crate::world::World;
+use crate::{Error, Result, Settings};
+use drystone_kernels::detect::gate::counter;
+use drystone_kernels::state::events::EventRecord;
+
+/// A step that the device has everything for. One that is dropped is as if it had not been prepared: the next one has
+/// everything that was in it.
+#[must_use = "a step that is prepared and not recorded does nothing"]
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) frame: u64,
+    pub(crate) substeps: u32,
+}
+
+impl Prepared {
+    /// Number of the frame, from 1 on: the one that its report has.
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+}
+
+/// A world on a device, stepped by its owner.
+pub struct Stepper<D: StepDevice> {
+    pub(crate) core: Core,
+    pub(crate) device: D,
+    uploads: Uploads,
+    /// Frames that were run or recorded.
+    frame: u64,
+    reports: Vec<StepReport>,
+}
+
+impl<D: StepDevice> Stepper<D> {
+    pub(crate) fn from_parts(core: Core, device: D) -> Self {
+        Self { core, device, uploads: Uploads::default(), frame: 0, reports: Vec::new() }
+    }
+
+    /// The world, to be read.
+    pub fn world(&self) -> &World {
+        &self.core.world
+    }
+
+    /// The world, to be changed between steps.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.core.world
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        self.core.settings()
+    }
+
+    /// Changes the settings from the next step on. No pipeline is compiled again.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        self.core.set_settings(settings)
+    }
+
+    /// The plan of a step, to be printed or looked at.
+    pub fn plan(&self) -> &StepPlan {
+        self.core.plan()
+    }
+
+    /// The room its lists have.
+    pub fn capacities(&self) -> &Capacities {
+        &self.core.plan().capacities
+    }
+
+    /// Changes with the plan, when lists have grown or settings are others: buffers may be others then. No two steppers of
+    /// a process have the same.
+    pub fn generation(&self) -> u64 {
+        self.core.generation()
+    }
+
+    /// Sub-steps that are known to have been made.
+    pub fn steps(&self) -> u64 {
+        self.core.steps()
+    }
+
+    /// Lets buffers grow to so many bytes together and no further. A step that needs more gives [`Error::MemoryLimit`] when
+    /// it is prepared; the world can be changed and stepped on.
+    pub fn limit_memory(&mut self, bytes: Option<u64>) {
+        self.core.limit_memory(bytes);
+    }
+
+    /// What runs it.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// Gets everything ready for a step of `dt` seconds, above 0 and up to 1: what was said to the world since the last
+    /// one, settings, longer lists. On failure nothing of it is forgotten, and the next call tries again.
+    pub(crate) fn prepare_on_device(&mut self, dt: f32) -> Result<Prepared> {
+        if !(dt > 0.0 && dt <= 1.0) {
+            return Err(Error::TimeStep(dt));
+        }
+        self.core.prepare(dt, &mut self.device, &mut self.uploads)?;
+        Ok(Prepared { frame: self.frame + 1, substeps: self.core.settings().substeps })
+    }
+
+    pub(crate) fn recorded(&mut self, frame: u64) {
+        self.core.recorded();
+        self.frame = frame;
+    }
+
+    pub(crate) fn keep_report(&mut self, report: StepReport) {
+        self.reports.push(report);
+    }
+
+    pub(crate) fn take_reports(&mut self) -> Vec<StepReport> {
+        std::mem::take(&mut self.reports)
+    }
+
+    /// Brings the world to the device before there is any step, so that it can be looked at.
+    pub(crate) fn upload(&mut self) -> Result<()> {
+        self.core.upload(&mut self.device, &mut self.uploads)
+    }
+}
+
+impl StepDevice for Box<dyn Runner> {
+    fn load(&mut self, plan: &StepPlan) -> Result<()> {
+        self.replace(plan.recording.clone())
+    }
+
+    fn stage(&mut self, uploads: &Uploads) -> Result<()> {
+        self.write_batch(&uploads.writes())
+    }
+}
+
+impl Stepper<Box<dyn Runner>> {
+    /// A stepper on the CPU, or on a device of the engine's own. Recording is running: see [`Stepper::run`].
+    pub fn on(device: &Device, world: World, settings: Settings) -> Result<Self> {
+        let capacities = first_capacities(&world);
+        Self::with_user_buffers(device, world, settings, capacities, Vec::new())
+    }
+
+    /// The same with room for so much at first, and persistent buffers of the user's that grow with the world.
+    pub fn with_user_buffers(
+        device: &Device,
+        world: World,
+        settings: Settings,
+        capacities: Capacities,
+        user: Vec<UserBuffer>,
+    ) -> Result<Self> {
+        let options = CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false };
+        let core = Core::new(world, settings, options, capacities, user)?;
+        let runner = device.runner(core.plan().recording.clone())?;
+        let mut stepper = Self::from_parts(core, runner);
+        stepper.upload()?;
+        Ok(stepper)
+    }
+
+    /// Gets everything ready for a step of `dt` seconds, above 0 and up to 1.
+    pub fn prepare(&mut self, dt: f32) -> Result<Prepared> {
+        self.prepare_on_device(dt)
+    }
+
+    /// Runs what was prepared, and waits for it once. A step that did not fit is repeated with longer lists, as if they had been
+    /// long enough.
+    pub fn run(&mut self, prepared: Prepared) -> Result<StepReport> {
+        let Prepared { frame, substeps } = prepared;
+        self.recorded(frame);
+        let mut report = self.run_once(frame, substeps)?;
+        while report.dropped > 0 && report.needed.is_some() {
+            self.core.grow(&mut self.device, &mut self.uploads)?;
+            let again = self.run_once(frame, report.dropped)?;
+            (report.dropped, report.needed) = (again.dropped, again.needed);
+            report.and_then(again);
+            report.grown += 1;
+        }
+        Ok(report)
+    }
+
+    fn run_once(&mut self, frame: u64, runs: u32) -> Result<StepReport> {
+        let plan = self.core.plan();
+        let (b, room) = (plan.buffers, event_room(&plan.capacities));
+        let mut counters = [0; counter::COUNT as usize];
+        let mut overflow = [0];
+        let mut events = vec![EventRecord::default(); room as usize];
+        let times = {
+            let mut reads = [
+                ReadInto::new(b.counters, &mut counters),
+                ReadInto::new(b.overflow, &mut overflow),
+                ReadInto::new(b.events, &mut events),
+            ];
+            self.device.run_and_read(Part::FIRST, runs, &mut reads)?
+        };
+        let results =
+            Results { frame, runs, counters: &counters, overflow: overflow[0], event_room: room, events: &events };
+        Ok(self.core.digest(&results, times))
+    }
+}

@@ -1,0 +1,88 @@
+//! What a step did, as values.
+
+use crate::backend::RunTimes;
+use crate::state::Capacities;
+use crate::world::{BodyHandle, JointHandle};
+
+/// Something that happened in a step and that a user may want to know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The step, counted from 0, sub-steps included.
+    pub step: u64,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A body's state was not finite: it was put back to where it was before, and takes no further part.
+    Quarantined {
+        /// The body.
+        body: BodyHandle,
+    },
+    /// A list was too short and was made longer.
+    Grown {
+        /// Which: a field of [`Capacities`].
+        list: &'static str,
+        /// Its length before.
+        from: u32,
+        /// Its length now.
+        to: u32,
+    },
+    /// For the first time, bodies found no colour and were solved in turn.
+    Fallback {
+        /// How many.
+        bodies: u32,
+    },
+    /// A joint broke: it does nothing from the next step on.
+    Broken {
+        /// The joint.
+        joint: JointHandle,
+        /// The force it had to bear, newtons.
+        force: f32,
+        /// The torque, newton metres.
+        torque: f32,
+    },
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct StepReport {
+    /// Number of the call of `prepare` that the step belongs to, from 1 on.
+    pub frame: u64,
+    /// Pairs of overlapping boxes.
+    pub pairs: u32,
+    /// Pairs that touch.
+    pub manifolds: u32,
+    /// Bodies that found no colour and were solved in turn.
+    pub fallback_bodies: u32,
+    /// How often a list of pairs or manifolds overflowed, was made longer, and the step repeated.
+    pub grown: u32,
+    /// Sub-steps that were left out because a list was too short. A waiting simulation grows and repeats, and has none.
+    pub dropped: u32,
+    /// What the lists would have needed, where one was too short.
+    pub needed: Option<Capacities>,
+    /// What else happened.
+    pub events: Vec<Event>,
+    /// Events beyond those there was room for: they are counted, but not told one by one.
+    pub events_lost: u32,
+    /// Time of every pass, over all sub-steps.
+    pub times: Vec<RunTimes>,
+}
+
+impl StepReport {
+    /// Adds what a repetition of the same step did.
+    pub(super) fn and_then(&mut self, later: Self) {
+        self.pairs = later.pairs;
+        self.manifolds = later.manifolds;
+        self.fallback_bodies = later.fallback_bodies;
+        self.grown += later.grown;
+        self.events.extend(later.events);
+        self.events_lost += later.events_lost;
+        self.times.extend(later.times);
+    }
+}

@@ -1,0 +1,512 @@
+//! A stepper inside somebody else's frames: it records into the host's command buffers, and learns from the host which frames
+//! the device is through with. Nothing here submits or waits.
+//!
+//! Every frame in flight has a piece of memory for what goes to the device and one for what comes back, so that neither is
+//! touched while the device may use it. When lists grow, the next recording carries over what is persistent from the old
+//! buffers to the new ones; the old ones go when that frame is done.
+
+use super::error::Error;
+use super::host::Shared;
+use super::kernels::Kernels;
+use super::memory::{Location, Memory, SharedMemory};
+use super::program::{OldParts, Program, ProgramOptions};
+use super::record::{Flags, HostAccess, record_carry};
+use super::staging::HostBuffer;
+use super::timers::Timing;
+use crate::Result;
+use crate::Settings;
+use crate::backend::{MemoryUse, Part, RunTimes};
+use crate::layout::{BODY_POSE_VERSION, BodyPose};
+use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
+use crate::plan::{BufferId, Recording};
+use crate::state::{Capacities, UserBuffer};
+use crate::stepper::{
+    Core, CoreOptions, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
+};
+use crate::world::World;
+use ash::vk;
+use drystone_kernels::detect::gate::counter;
+use drystone_kernels::state::events::EventRecord;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+/// What happens to a step whose lists turn out to be too short. They are longer from a later frame on either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// It is left out: the world stands still for that step, and the report counts it as dropped.
+    #[default]
+    Skip,
+    /// It is made without the pairs or contacts that did not fit.
+    Partial,
+}
+
+/// Choices when a stepper is made inside a host's frames.
+#[derive(Clone, Debug)]
+pub struct FramesOptions {
+    /// Recorded frames that may be pending at the same time.
+    pub frames_in_flight: u32,
+    /// What to take the time of.
+    pub timing: Timing,
+    /// What happens to a step whose lists turn out to be too short.
+    pub overflow: Overflow,
+    /// Room to begin with, where that is known better than by the world's size.
+    pub capacities: Capacities,
+    /// Persistent buffers of the host's own.
+    pub user_buffers: Vec<UserBuffer>,
+}
+
+impl Default for FramesOptions {
+    fn default() -> Self {
+        Self {
+            frames_in_flight: 2,
+            timing: Timing::default(),
+            overflow: Overflow::default(),
+            capacities: Capacities::default(),
+            user_buffers: Vec::new(),
+        }
+    }
+}
+
+/// Where the poses of all bodies lie, for the host's own shaders: [`BodyPose`] by body slot
+/// ([`BodyHandle::index`](crate::world::BodyHandle::index)), as instance data or as a storage buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoseView {
+    /// Poses after the last recorded frame.
+    pub current: vk::Buffer,
+    /// Poses after the frame before it.
+    pub previous: vk::Buffer,
+    /// First byte in either.
+    pub offset: u64,
+    /// Bytes from one body to the next.
+    pub stride: u32,
+    /// Body slots there is room for; those without a body are not [`BodyPose::present`].
+    pub count: u32,
+    /// [`BODY_POSE_VERSION`].
+    pub version: u32,
+    /// Changes whenever the buffers do: see [`Stepper::generation`].
+    pub generation: u64,
+}
+
+/// A frame that was recorded and whose results have not been taken.
+struct InFlight {
+    frame: u64,
+    runs: u32,
+    /// First run of the step's program in it.
+    first_run: u64,
+    /// Which program it was.
+    program: u64,
+    event_room: u32,
+}
+
+/// What a frame left behind.
+struct Finished {
+    frame: u64,
+    runs: u32,
+    counters: [u32; counter::COUNT as usize],
+    overflow: u32,
+    event_room: u32,
+    events: Vec<EventRecord>,
+    times: Vec<RunTimes>,
+}
+
+/// New blocks to be zeroed, and copies into them from the blocks before.
+struct Carry {
+    blocks: Vec<vk::Buffer>,
+    copies: Vec<(vk::Buffer, vk::Buffer, vk::BufferCopy)>,
+}
+
+/// Memory of one frame in flight.
+struct Slot<M: Memory> {
+    upload: HostBuffer<M>,
+    readback: HostBuffer<M>,
+}
+
+/// Something that the device may still use until a frame is done.
+enum Retired<M: Memory> {
+    Program(u64, Program<M>),
+    Parts(#[allow(dead_code, reason = "kept alive until the frame is done")] OldParts),
+    Staging(#[allow(dead_code, reason = "kept alive until the frame is done")] HostBuffer<M>),
+}
+
+/// A step's copies out of an upload buffer. No two of them overlap.
+type Copies = Option<(vk::Buffer, Vec<(vk::Buffer, vk::BufferCopy)>)>;
+
+/// The device of a stepper that only records. Made by [`Stepper::in_frames`].
+///
+/// Dropping it destroys what it made; the host sees to it that the device has finished with it.
+pub struct Frames<M: Memory> {
+    shared: Arc<Shared>,
+    kernels: Arc<Kernels>,
+    memory: SharedMemory<M>,
+    program_options: ProgramOptions,
+    program: Program<M>,
+    /// Counts programs.
+    number: u64,
+    frame_end: Option<Part>,
+    slots: Vec<Slot<M>>,
+    copies: Copies,
+    carries: Vec<Carry>,
+    retired: Vec<(u64, Retired<M>)>,
+    pending: VecDeque<InFlight>,
+    finished: VecDeque<Finished>,
+    /// Frames that were recorded.
+    recorded: u64,
+    /// Frames that the host said are done.
+    completed: u64,
+    runs: u64,
+}
+
+/// Bytes of the words that come back before the events.
+const HEAD: u64 = (counter::COUNT as u64 + 1) * 4;
+/// Room for what goes to the device, at least.
+const UPLOAD: u64 = 64 << 10;
+
+/// Room for what comes back: enough for any plan, so that it never grows while a frame is pending.
+const READBACK: u64 = HEAD + MOST_EVENTS as u64 * size_of::<EventRecord>() as u64;
+
+impl<M: Memory> Frames<M> {
+    /// # Safety
+    /// As for [`Stepper::in_frames`].
+    unsafe fn new(kernels: &Arc<Kernels>, memory: M, plan: &StepPlan, options: &FramesOptions) -> Result<Self> {
+        let shared = kernels.shared().clone();
+        let memory = Arc::new(Mutex::new(memory));
+        let frames = options.frames_in_flight.max(1);
+        let program_options = ProgramOptions {
+            frames_in_flight: frames,
+            timing: options.timing,
+            extra_usage: vk::BufferUsageFlags::VERTEX_BUFFER,
+        };
+        // SAFETY: this function's contract.
+        let program = unsafe { Program::new(kernels, &memory, plan.recording.clone(), program_options) }?;
+        let slots = (0..frames)
+            .map(|_| {
+                Ok(Slot {
+                    upload: HostBuffer::new(&shared, &memory, c"upload", UPLOAD, Location::Upload)?,
+                    readback: HostBuffer::new(&shared, &memory, c"readback", READBACK, Location::Readback)?,
+                })
+            })
+            .collect::<Result<_, Error>>()?;
+        let carries = vec![Carry { blocks: program.vk_blocks(0), copies: Vec::new() }];
+        let mut device = Self {
+            shared,
+            kernels: kernels.clone(),
+            memory,
+            program_options,
+            program,
+            number: 0,
+            frame_end: None,
+            slots,
+            copies: None,
+            carries,
+            retired: Vec::new(),
+            pending: VecDeque::new(),
+            finished: VecDeque::new(),
+            recorded: 0,
+            completed: 0,
+            runs: 0,
+        };
+        device.frame_end = attach(&mut device.program, plan)?;
+        Ok(device)
+    }
+
+    /// The slot of the next frame to be recorded.
+    fn slot(&self) -> usize {
+        (self.recorded % self.slots.len() as u64) as usize
+    }
+
+    /// Takes the results of frames that are done, and lets go of what they used.
+    fn complete(&mut self, completed: u64) -> Result<()> {
+        self.completed = self.completed.max(completed.min(self.recorded));
+        while let Some(frame) = self.pending.front().filter(|f| f.frame <= self.completed) {
+            let slot = &self.slots[((frame.frame - 1) % self.slots.len() as u64) as usize];
+            let mut head = [0u32; counter::COUNT as usize + 1];
+            slot.readback.read(0, bytemuck::cast_slice_mut(&mut head));
+            let mut counters = [0; counter::COUNT as usize];
+            counters.copy_from_slice(&head[..counter::COUNT as usize]);
+            let happened = counters[counter::EVENTS as usize].min(frame.event_room);
+            let mut events = vec![EventRecord::default(); happened as usize];
+            slot.readback.read(HEAD, bytemuck::cast_slice_mut(&mut events));
+            let program = self.retired.iter_mut().find_map(|(_, retired)| match retired {
+                Retired::Program(number, program) if *number == frame.program => Some(program),
+                _ => None,
+            });
+            let now = (frame.program == self.number).then_some(&mut self.program);
+            let mut times = Vec::new();
+            let (first, behind) = (frame.first_run, frame.first_run + u64::from(frame.runs));
+            if let Some(program) = program.or(now) {
+                // Runs are reported in their order.
+                while times.len() < frame.runs as usize {
+                    match program.times()? {
+                        Some(found) if (first..behind).contains(&found.run) => times.push(found),
+                        Some(_) => {}
+                        None => break,
+                    }
+                }
+            }
+            self.finished.push_back(Finished {
+                frame: frame.frame,
+                runs: frame.runs,
+                counters,
+                overflow: head[counter::COUNT as usize],
+                event_room: frame.event_room,
+                events,
+                times,
+            });
+            self.pending.pop_front();
+        }
+        let done = self.completed;
+        self.retired.retain(|(frame, _)| *frame > done);
+        Ok(())
+    }
+
+    fn handle(&self, buffer: BufferId) -> Option<vk::Buffer> {
+        self.program.vk_buffer(buffer)
+    }
+
+    /// Keeps something until everything that may use it is done: the frame that is recorded next included.
+    fn retire(&mut self, what: Retired<M>) {
+        self.retired.push((self.recorded + 1, what));
+    }
+
+    /// # Safety
+    /// As for [`Stepper::record`].
+    unsafe fn record(
+        &mut self,
+        plan: &StepPlan,
+        commands: vk::CommandBuffer,
+        substeps: u32,
+        entry: Option<HostAccess>,
+        exit: Option<HostAccess>,
+    ) -> u64 {
+        let shared = self.shared.clone();
+        let device = &shared.host.device;
+        let slot = self.slot();
+        let first_run = self.runs;
+        let (carries, copies) = (std::mem::take(&mut self.carries), self.copies.take());
+        // SAFETY: this function's contract, for every call below; handles were made from this device and are alive, and
+        // the regions lie inside their buffers.
+        unsafe {
+            shared.cmd_begin_label(commands, c"drystone frame");
+            if let Some(entry) = entry {
+                shared.cmd_barrier(commands, Flags::opening(entry));
+            }
+            // What the last frame did to the buffers is over, and seen.
+            shared.cmd_barrier(commands, Flags::between_parts());
+            for carry in &carries {
+                record_carry(device, commands, &carry.blocks, &carry.copies);
+            }
+            if let Some((source, regions)) = &copies {
+                for (target, region) in regions {
+                    device.cmd_copy_buffer(commands, *source, *target, &[*region]);
+                }
+                shared.cmd_barrier(commands, Flags::between_parts());
+            }
+            for _ in 0..substeps {
+                self.program.record(commands, None, None);
+            }
+            if let Some(part) = self.frame_end {
+                self.program.record_part(part, commands, None, None);
+            }
+            shared.cmd_barrier(commands, Flags::between_parts());
+            let readback = self.slots[slot].readback.handle();
+            let (b, mut at) = (&plan.buffers, 0);
+            let events = u64::from(event_room(&plan.capacities)) * size_of::<EventRecord>() as u64;
+            let parts =
+                [(b.counters.id(), u64::from(counter::COUNT) * 4), (b.overflow.id(), 4), (b.events.id(), events)];
+            for (buffer, size) in parts {
+                if let Some(source) = self.handle(buffer) {
+                    let region = vk::BufferCopy { src_offset: 0, dst_offset: at, size };
+                    device.cmd_copy_buffer(commands, source, readback, &[region]);
+                }
+                at += size;
+            }
+            shared.cmd_barrier(commands, Flags::to_host());
+            if let Some(exit) = exit {
+                shared.cmd_barrier(commands, Flags::closing(exit));
+            }
+            shared.cmd_end_label(commands);
+        }
+        self.runs += u64::from(substeps);
+        self.recorded += 1;
+        self.pending.push_back(InFlight {
+            frame: self.recorded,
+            runs: substeps,
+            first_run,
+            program: self.number,
+            event_room: event_room(&plan.capacities),
+        });
+        self.recorded
+    }
+}
+
+fn attach<M: Memory>(program: &mut Program<M>, plan: &StepPlan) -> Result<Option<Part>> {
+    plan.frame_end.as_ref().map(|recording| program.attach(recording)).transpose()
+}
+
+impl<M: Memory> StepDevice for Frames<M> {
+    /// New buffers, unless the plan's are the same; the old ones go when the device is through with them.
+    fn load(&mut self, plan: &StepPlan) -> Result<()> {
+        if let Some(old) = self.program.replace_commands(&plan.recording)? {
+            self.retire(Retired::Parts(old));
+            self.number += 1;
+            self.runs = 0;
+            self.frame_end = attach(&mut self.program, plan)?;
+            return Ok(());
+        }
+        // SAFETY: the device outlives the stepper (contract of `Stepper::in_frames`).
+        let mut program =
+            unsafe { Program::new(&self.kernels, &self.memory, plan.recording.clone(), self.program_options) }?;
+        let frame_end = attach(&mut program, plan)?;
+        self.carries.push(Carry { blocks: program.vk_blocks(0), copies: self.program.persistent_copies(&program) });
+        let old = std::mem::replace(&mut self.program, program);
+        self.retire(Retired::Program(self.number, old));
+        self.number += 1;
+        self.runs = 0;
+        self.frame_end = frame_end;
+        Ok(())
+    }
+
+    fn stage(&mut self, uploads: &Uploads) -> Result<()> {
+        let slot = self.slot();
+        self.copies = None;
+        if uploads.is_empty() {
+            return Ok(());
+        }
+        let (size, room) = (uploads.bytes().len() as u64, self.slots[slot].upload.size());
+        // Longer for a world that comes all at once, and short again behind it.
+        let too_long = room > UPLOAD && size < room / 8;
+        if size > room || too_long {
+            let size = size.next_power_of_two().max(UPLOAD);
+            let new = HostBuffer::new(&self.shared, &self.memory, c"upload", size, Location::Upload)?;
+            let old = std::mem::replace(&mut self.slots[slot].upload, new);
+            self.retire(Retired::Staging(old));
+        }
+        self.slots[slot].upload.write(0, uploads.bytes());
+        let regions = uploads.parts().filter_map(|(buffer, dst_offset, range)| {
+            let (src_offset, size) = (range.start as u64, range.len() as u64);
+            Some((self.handle(buffer)?, vk::BufferCopy { src_offset, dst_offset, size }))
+        });
+        self.copies = Some((self.slots[slot].upload.handle(), regions.collect()));
+        Ok(())
+    }
+}
+
+impl<M: Memory> Stepper<Frames<M>> {
+    /// A stepper that records into the host's frames. Nothing is submitted; the world reaches the device with the first
+    /// frame.
+    ///
+    /// # Safety
+    /// The kernels' device outlives the stepper, and `memory` allocates from it.
+    pub unsafe fn in_frames(
+        kernels: &Arc<Kernels>,
+        memory: M,
+        world: World,
+        settings: Settings,
+        options: FramesOptions,
+    ) -> Result<Self> {
+        let core_options = CoreOptions {
+            on_cpu: kernels.shared().support.is_cpu(),
+            strict: options.overflow == Overflow::Skip,
+            body_poses: true,
+        };
+        let capacities = first_capacities(&world).at_least(&options.capacities);
+        let core = Core::new(world, settings, core_options, capacities, options.user_buffers.clone())?;
+        // SAFETY: this function's contract.
+        let device = unsafe { Frames::new(kernels, memory, core.plan(), &options) }?;
+        Ok(Self::from_parts(core, device))
+    }
+
+    /// Gets everything ready for a step of `dt` seconds, above 0 and up to 1. `completed` is the number of the last frame
+    /// that the device is through with, 0 at first: [`Stepper::record`] gives the numbers, and the host's fences or
+    /// semaphores tell when. Allocates when lists grow; never waits.
+    ///
+    /// Fails with [`Error::FrameInFlight`] when as many frames are pending as there may be.
+    pub fn prepare(&mut self, dt: f32, completed: u64) -> Result<Prepared> {
+        self.take_results(completed)?;
+        let device = &self.device;
+        let pending = device.recorded - device.completed;
+        if pending >= device.slots.len() as u64 {
+            let in_flight = device.slots.len() as u64;
+            return Err(Error::FrameInFlight { pending, in_flight, completed: device.completed }.into());
+        }
+        let prepared = self.prepare_on_device(dt)?;
+        let runs = (self.device.slots.len() as u32 + 1).saturating_mul(prepared.substeps);
+        self.device.program.reserve_timers(runs)?;
+        Ok(prepared)
+    }
+
+    /// Records what was prepared into `commands`: copies from the host, the sub-steps, poses for drawing, copies to the host. It
+    /// does not submit, wait or allocate device memory. Returns the number of the frame, from 1 on.
+    ///
+    /// **On entry** it waits for what `entry` names: the host's reads of its buffers, such as a vertex shader's in the last
+    /// frame, are over before they are written again, and the host's writes to them are seen. Without `entry`, the host's
+    /// own barriers or semaphores have seen to both. Its own earlier frames on the same queue need nothing.
+    ///
+    /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
+    /// What it wrote is visible to what `exit` names, or, without it, is unsynchronised writes of COMPUTE_SHADER /
+    /// SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
+    ///
+    /// # Safety
+    /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
+    /// the stages of `entry` and `exit`, and is submitted once, to one queue, in the order of recording.
+    pub unsafe fn record(
+        &mut self,
+        commands: vk::CommandBuffer,
+        prepared: Prepared,
+        entry: Option<HostAccess>,
+        exit: Option<HostAccess>,
+    ) -> u64 {
+        let Self { core, device, .. } = self;
+        // SAFETY: this function's contract.
+        let frame = unsafe { device.record(core.plan(), commands, prepared.substeps, entry, exit) };
+        self.recorded(frame);
+        frame
+    }
+
+    /// What frames up to number `completed` did, each once, in their order. Never waits.
+    pub fn poll(&mut self, completed: u64) -> Result<Vec<StepReport>> {
+        self.take_results(completed)?;
+        Ok(self.take_reports())
+    }
+
+    fn take_results(&mut self, completed: u64) -> Result<()> {
+        self.device.complete(completed)?;
+        while let Some(done) = self.device.finished.pop_front() {
+            let Finished { frame, runs, counters, overflow, event_room, events, times } = done;
+            let results = Results { frame, runs, counters: &counters, overflow, event_room, events: &events };
+            let report = self.core.digest(&results, times);
+            self.keep_report(report);
+        }
+        Ok(())
+    }
+
+    /// Where the poses of all bodies lie. Ask again after every [`Stepper::prepare`]: growth brings other buffers.
+    pub fn poses(&self) -> Option<PoseView> {
+        let b = &self.plan().buffers;
+        Some(PoseView {
+            current: self.device.handle(b.body_poses.id())?,
+            previous: self.device.handle(b.previous_body_poses.id())?,
+            offset: 0,
+            stride: size_of::<BodyPose>() as u32,
+            count: self.capacities().bodies,
+            version: BODY_POSE_VERSION,
+            generation: self.generation(),
+        })
+    }
+
+    /// The `VkBuffer` of a buffer of the plan, for the host's own shaders.
+    pub fn vk_buffer(&self, buffer: BufferId) -> Option<vk::Buffer> {
+        self.device.handle(buffer)
+    }
+
+    /// The step's recording.
+    pub fn recording(&self) -> &Recording {
+        self.device.program.recording()
+    }
+
+    /// Memory by buffer, or by several that are not in use at the same time, as allocated.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        self.device.program.memory()
+    }
+}

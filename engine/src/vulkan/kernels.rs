@@ -1,0 +1,145 @@
+//! The kernels of a device: one compute pipeline a stage, made once and shared by all programs on the device.
+
+use super::error::{During, Error};
+use super::host::{Host, Shared};
+use crate::plan::Stage;
+use ash::vk;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A stage, compiled for the device.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pipeline {
+    pub set_layout: vk::DescriptorSetLayout,
+    pub layout: vk::PipelineLayout,
+    pub pipeline: vk::Pipeline,
+}
+
+/// Pipelines of a device. A stage is compiled when it is first asked for, or ahead of time by
+/// [`Kernels::compile_all`], which may run on another thread meanwhile. They outlive programs: a world whose lists grow
+/// compiles nothing again.
+pub struct Kernels {
+    shared: Arc<Shared>,
+    ready: Mutex<HashMap<&'static str, Pipeline>>,
+}
+
+impl Kernels {
+    /// Kernels for a host's device. Nothing is compiled yet.
+    ///
+    /// # Safety
+    /// The handles are alive and belong together, the device was made with [`super::enable_required`]'s features, and
+    /// it outlives what is made from this.
+    pub unsafe fn new(host: &Host) -> Result<Arc<Self>, Error> {
+        // SAFETY: this function's contract.
+        let shared = unsafe { Shared::new(host) }?;
+        Ok(Arc::new(Self { shared, ready: Mutex::default() }))
+    }
+
+    /// Compiles every stage that is not ready yet.
+    pub fn compile_all(&self) -> crate::Result<()> {
+        crate::kernels::STAGES.iter().try_for_each(|stage| self.get(stage).map(drop))
+    }
+
+    /// Stages that are ready, and stages there are.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.lock().len(), crate::kernels::STAGES.len())
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Pipeline>> {
+        // The map is never left half changed.
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The pipeline of `stage`, made if it is new.
+    pub(super) fn get(&self, stage: &'static Stage) -> crate::Result<Pipeline> {
+        if let Some(ready) = self.lock().get(stage.name) {
+            return Ok(*ready);
+        }
+        let mut made = Pipeline::default();
+        // Without the lock: others may compile other stages meanwhile.
+        if let Err(error) = self.compile(stage, &crate::kernels::spirv(stage.name)?, &mut made) {
+            self.destroy(&made);
+            return Err(error.into());
+        }
+        let mut ready = self.lock();
+        if let Some(other) = ready.get(stage.name).copied() {
+            // Another thread was faster.
+            drop(ready);
+            self.destroy(&made);
+            return Ok(other);
+        }
+        ready.insert(stage.name, made);
+        Ok(made)
+    }
+
+    /// Makes the objects one by one: what is there when one of them fails is in `made`.
+    fn compile(&self, stage: &'static Stage, words: &[u32], made: &mut Pipeline) -> Result<(), Error> {
+        let device = &self.shared.host.device;
+        let name = CString::new(stage.name).unwrap_or_default();
+        let bindings: Vec<_> = stage
+            .bindings
+            .iter()
+            .map(|b| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(b.number)
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .descriptor_count(1)
+                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
+            })
+            .collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the device is alive; the description borrows locals that live through the call.
+        made.set_layout =
+            unsafe { device.create_descriptor_set_layout(&info, None) }.during("vkCreateDescriptorSetLayout")?;
+        self.shared.name(made.set_layout, &name);
+
+        let sets = [made.set_layout];
+        let ranges =
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(stage.push_size)];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
+        // SAFETY: as above.
+        made.layout = unsafe { device.create_pipeline_layout(&info, None) }.during("vkCreatePipelineLayout")?;
+        self.shared.name(made.layout, &name);
+
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are a module that the manifest vouches for.
+        let module = unsafe { device.create_shader_module(&info, None) }.during("vkCreateShaderModule")?;
+        self.shared.name(module, &name);
+        let shader = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(&name);
+        let info = vk::ComputePipelineCreateInfo::default().stage(shader).layout(made.layout);
+        let cache = self.shared.host.pipeline_cache.unwrap_or_default();
+        // SAFETY: as above; the module is destroyed only after the pipeline is made.
+        let pipelines = unsafe { device.create_compute_pipelines(cache, &[info], None) };
+        // SAFETY: made above, used by nothing any more.
+        unsafe { device.destroy_shader_module(module, None) };
+        let pipelines = pipelines.map_err(|(_, result)| result).during("vkCreateComputePipelines")?;
+        made.pipeline = pipelines.first().copied().unwrap_or_default();
+        self.shared.name(made.pipeline, &name);
+        Ok(())
+    }
+
+    fn destroy(&self, made: &Pipeline) {
+        let device = &self.shared.host.device;
+        // SAFETY: made from this device and not in use (contract of `Program`); null handles are ignored.
+        unsafe {
+            device.destroy_pipeline(made.pipeline, None);
+            device.destroy_pipeline_layout(made.layout, None);
+            device.destroy_descriptor_set_layout(made.set_layout, None);
+        }
+    }
+}
+
+impl Drop for Kernels {
+    fn drop(&mut self) {
+        let all: Vec<_> = self.lock().drain().map(|(_, made)| made).collect();
+        all.iter().for_each(|made| self.destroy(made));
+    }
+}

@@ -1,0 +1,483 @@
+//! The stepper inside a host's frames: its own command buffers, two frames in flight, edits every frame, growth on the way,
+//! under the validation layers with synchronisation validation on.
+
+mod common;
+
+use common::{DRIVERS, open};
+use drystone::backend::Device;
+use drystone::glam::{Quat, Vec3};
+use drystone::layout::BodyPose;
+use drystone::metrics::Metrics;
+use drystone::state::{Capacities, List, UserBuffer};
+use drystone::vulkan::ash::vk;
+use drystone::vulkan::{Frames, FramesOptions, GpuAllocator, HostAccess, Kernels, Overflow, OwnDevice};
+use drystone::world::{BodyDesc, BodyHandle, Collider, World};
+use drystone::{EventKind, Settings, Simulation, StepReport, Stepper, scenes};
+use std::sync::Arc;
+
+const DT: f32 = 1.0 / 60.0;
+const IN_FLIGHT: u64 = 2;
+
+/// A host with a frame loop: command buffers, a timeline semaphore, and a buffer that it reads results from.
+struct HostLoop {
+    device: Arc<OwnDevice>,
+    pool: vk::CommandPool,
+    commands: Vec<vk::CommandBuffer>,
+    timeline: vk::Semaphore,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    mapped: *const u8,
+}
+
+/// Bytes the host can read back.
+const ROOM: u64 = 1 << 20;
+
+impl HostLoop {
+    fn new(device: Arc<OwnDevice>) -> Self {
+        let host = device.host();
+        // SAFETY: ordinary Vulkan, with handles that are alive; `drop` destroys what is made here.
+        unsafe {
+            let vk = &host.device;
+            let info = vk::CommandPoolCreateInfo::default()
+                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
+                .queue_family_index(host.queue_family);
+            let pool = vk.create_command_pool(&info, None).unwrap();
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .level(vk::CommandBufferLevel::PRIMARY)
+                .command_buffer_count(IN_FLIGHT as u32);
+            let commands = vk.allocate_command_buffers(&info).unwrap();
+            let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let timeline = vk.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap();
+            let info = vk::BufferCreateInfo::default().size(ROOM).usage(vk::BufferUsageFlags::TRANSFER_DST);
+            let buffer = vk.create_buffer(&info, None).unwrap();
+            let requirements = vk.get_buffer_memory_requirements(buffer);
+            let types = host.instance.get_physical_device_memory_properties(host.physical_device);
+            let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let fits = |i: &u32| {
+                let flags = types.memory_types[*i as usize].property_flags;
+                requirements.memory_type_bits & (1 << i) != 0 && flags.contains(wanted)
+            };
+            let index = (0..types.memory_type_count).find(fits).unwrap();
+            let info = vk::MemoryAllocateInfo::default().allocation_size(requirements.size).memory_type_index(index);
+            let memory = vk.allocate_memory(&info, None).unwrap();
+            vk.bind_buffer_memory(buffer, memory, 0).unwrap();
+            let mapped = vk.map_memory(memory, 0, ROOM, vk::MemoryMapFlags::empty()).unwrap().cast::<u8>();
+            Self { pool, commands, timeline, buffer, memory, mapped, device }
+        }
+    }
+
+    fn wait(&self, value: u64) {
+        let (semaphores, values) = ([self.timeline], [value]);
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        // SAFETY: the semaphore is alive.
+        unsafe { self.device.host().device.wait_semaphores(&info, u64::MAX) }.unwrap();
+    }
+
+    /// Frames that the device is through with.
+    fn completed(&self) -> u64 {
+        // SAFETY: the semaphore is alive.
+        unsafe { self.device.host().device.get_semaphore_counter_value(self.timeline) }.unwrap()
+    }
+
+    /// Records frame number `frame`, from 1 on, with `record`, and submits it.
+    fn frame(&self, frame: u64, record: impl FnOnce(vk::CommandBuffer)) {
+        let vk = &self.device.host().device;
+        let commands = self.commands[(frame % IN_FLIGHT) as usize];
+        // SAFETY: the frame before the last is over, so its command buffer is free; what is recorded is valid.
+        unsafe {
+            let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            vk.begin_command_buffer(commands, &begin).unwrap();
+            record(commands);
+            vk.end_command_buffer(commands).unwrap();
+            let (buffers, semaphores, values) = ([commands], [self.timeline], [frame]);
+            let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+            let submit = vk::SubmitInfo::default()
+                .command_buffers(&buffers)
+                .signal_semaphores(&semaphores)
+                .push_next(&mut timeline);
+            let _alone = self.device.lock_queue();
+            vk.queue_submit(self.device.queue(), &[submit], vk::Fence::null()).unwrap();
+        }
+    }
+
+    /// Copies from one of the engine's buffers in a frame; the engine's `exit` named TRANSFER.
+    fn copy(&self, commands: vk::CommandBuffer, source: vk::Buffer, size: u64) {
+        let vk = &self.device.host().device;
+        let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size }];
+        let to_host = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+            .dst_access_mask(vk::AccessFlags::HOST_READ | vk::AccessFlags::TRANSFER_WRITE)];
+        let (transfer, after) =
+            (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::HOST | vk::PipelineStageFlags::TRANSFER);
+        // SAFETY: both buffers are alive and hold `size` bytes.
+        unsafe {
+            vk.cmd_copy_buffer(commands, source, self.buffer, &region);
+            vk.cmd_pipeline_barrier(commands, transfer, after, vk::DependencyFlags::empty(), &to_host, &[], &[]);
+        }
+    }
+
+    /// What was copied last.
+    fn read<T: bytemuck::Pod>(&self, count: usize) -> Vec<T> {
+        let mut values = vec![T::zeroed(); count];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+        assert!(bytes.len() as u64 <= ROOM);
+        // SAFETY: the mapping holds `ROOM` bytes, and the device is idle.
+        unsafe { std::ptr::copy_nonoverlapping(self.mapped, bytes.as_mut_ptr(), bytes.len()) };
+        values
+    }
+
+    fn stepper(&self, world: World, settings: Settings, options: FramesOptions) -> Stepper<Frames<GpuAllocator>> {
+        let host = self.device.host();
+        // SAFETY: the device is alive, has the features, and outlives the stepper, which tests drop first.
+        unsafe {
+            let kernels = Kernels::new(host).unwrap();
+            let memory = GpuAllocator::new(host).unwrap();
+            Stepper::in_frames(&kernels, memory, world, settings, options).unwrap()
+        }
+    }
+}
+
+impl Drop for HostLoop {
+    fn drop(&mut self) {
+        let vk = &self.device.host().device;
+        // SAFETY: everything was waited for.
+        unsafe {
+            vk.destroy_buffer(self.buffer, None);
+            vk.free_memory(self.memory, None);
+            vk.destroy_semaphore(self.timeline, None);
+            vk.destroy_command_pool(self.pool, None);
+        }
+        if !std::thread::panicking() {
+            let said = self.device.validation().take();
+            assert!(said.is_empty(), "{said:?}");
+        }
+    }
+}
+
+/// What the host's later commands do with the engine's buffers: read them in copies.
+const COPIES: HostAccess =
+    HostAccess { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
+
+/// Runs `frames` frames with `edit` before each, and returns all reports. Poses for drawing are copied in every frame.
+fn run(
+    host: &HostLoop,
+    stepper: &mut Stepper<Frames<GpuAllocator>>,
+    first: u64,
+    frames: u64,
+    mut edit: impl FnMut(u64, &mut Stepper<Frames<GpuAllocator>>),
+) -> Vec<StepReport> {
+    let mut reports = Vec::new();
+    for frame in first..first + frames {
+        host.wait((frame - 1).saturating_sub(IN_FLIGHT - 1));
+        edit(frame, stepper);
+        let prepared = stepper.prepare(DT, host.completed()).unwrap();
+        host.frame(frame, |commands| {
+            // SAFETY: the command buffer is being recorded, and submitted once, in order, to the device's one queue.
+            let recorded = unsafe { stepper.record(commands, prepared, Some(COPIES), Some(COPIES)) };
+            assert_eq!(recorded, frame);
+            let poses = stepper.poses().unwrap();
+            assert_eq!((poses.stride, poses.version), (32, drystone::layout::BODY_POSE_VERSION));
+            let size = u64::from(poses.count) * u64::from(poses.stride);
+            host.copy(commands, poses.current, size);
+        });
+        reports.extend(stepper.poll(host.completed()).unwrap());
+    }
+    host.wait(first + frames - 1);
+    reports.extend(stepper.poll(host.completed()).unwrap());
+    reports
+}
+
+/// Poses of all bodies as drawn, of the last frame.
+fn drawn(host: &HostLoop, stepper: &Stepper<Frames<GpuAllocator>>) -> Vec<BodyPose> {
+    host.read(stepper.capacities().bodies as usize)
+}
+
+fn boxes(count: u32) -> (World, Vec<BodyHandle>) {
+    let mut world = World::new();
+    world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+    let side = (f64::from(count)).cbrt().ceil() as u32;
+    let bodies = (0..count).map(|i| {
+        let (x, y, z) = (i % side, i / side / side, i / side % side);
+        let place = Vec3::new(x as f32 * 1.3, 0.7 + y as f32 * 1.1, z as f32 * 1.3);
+        let turn = Quat::from_rotation_y(0.1 * i as f32);
+        BodyDesc::dynamic().at(place).turned(turn).with(Collider::cuboid(Vec3::ONE))
+    });
+    let handles = bodies.map(|desc| world.add(desc).unwrap()).collect();
+    (world, handles)
+}
+
+/// What a game does to a world in a frame: pushes, bodies that come and go.
+fn play(frame: u64, world: &mut World, bodies: &mut Vec<BodyHandle>) {
+    let n = bodies.len() as u64;
+    let pushed = bodies[(frame * 7919 % n) as usize];
+    world.apply_impulse(pushed, Vec3::new(0.5, 2.0, 0.1) * world.mass(pushed).unwrap(), Vec3::ZERO).unwrap();
+    if frame.is_multiple_of(4) {
+        let place = Vec3::new((frame % 5) as f32, 14.0 + frame as f32 * 0.3, (frame % 7) as f32);
+        bodies.push(world.add(BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::ONE))).unwrap());
+    }
+    if frame.is_multiple_of(9) {
+        world.remove(bodies.swap_remove((frame * 31 % n) as usize)).unwrap();
+    }
+}
+
+fn host_loops(test: impl Fn(&HostLoop)) {
+    for (name, _) in DRIVERS {
+        test(&HostLoop::new(open(name)));
+    }
+}
+
+/// Room for pairs and contacts, so that no step has to be left out; bodies grow all the same.
+fn roomy(pairs: u32) -> FramesOptions {
+    let capacities = Capacities { pairs, manifolds: pairs, ..Default::default() };
+    FramesOptions { frames_in_flight: IN_FLIGHT as u32, capacities, ..Default::default() }
+}
+
+#[test]
+fn a_thousand_boxes_step_inside_the_hosts_frames_as_in_a_simulation() {
+    const FRAMES: u64 = 40;
+    host_loops(|host| {
+        let settings = Settings::default();
+        let (world, mut bodies) = boxes(1000);
+        let mut simulation =
+            Simulation::new(world.clone(), settings.clone(), Device::Vulkan(host.device.clone())).unwrap();
+        let mut stepper = host.stepper(world, settings, roomy(20_000));
+        let mut same = bodies.clone();
+        let reports = run(host, &mut stepper, 1, FRAMES, |frame, s| play(frame, s.world_mut(), &mut bodies));
+        for frame in 1..=FRAMES {
+            play(frame, simulation.world_mut(), &mut same);
+            simulation.step(DT).unwrap();
+        }
+        assert_eq!(reports.len() as u64, FRAMES, "every frame is told once");
+        assert!(reports.iter().zip(1..).all(|(r, frame)| r.frame == frame && r.dropped == 0));
+        let grown = reports.iter().flat_map(|r| &r.events).filter(|e| matches!(e.kind, EventKind::Grown { .. }));
+        assert!(grown.count() > 0, "bodies that came made the lists grow");
+        assert!(reports.iter().any(|r| r.times.iter().any(|t| t.passes.iter().any(|p| p.name == "primal"))));
+        assert_eq!(stepper.steps(), simulation.steps());
+
+        let poses = drawn(host, &stepper);
+        for (handle, state) in simulation.bodies().unwrap() {
+            let pose = &poses[handle.index() as usize];
+            assert_eq!(pose.present, 1);
+            assert!((pose.position - state.position).length() < 1e-5, "{pose:?} {state:?}");
+        }
+        // The state itself is the same to the last bit.
+        let hash = Metrics::of(&mut simulation).unwrap().pose_hash;
+        let slots = simulation.world().handles().map(|h| h.index()).max().unwrap() as usize + 1;
+        let source = stepper.vk_buffer(stepper.plan().buffers.poses.id()).unwrap();
+        let prepared = stepper.prepare(DT, host.completed()).unwrap();
+        drop(prepared);
+        host.frame(FRAMES + 1, |commands| host.copy(commands, source, slots as u64 * 28));
+        host.wait(FRAMES + 1);
+        let bytes: Vec<u8> = host.read(slots * 28);
+        assert_eq!(drystone_kernels::manifest::fnv1a(bytes), hash, "on {}", host.device.support().device_name);
+    });
+}
+
+#[test]
+fn a_step_that_does_not_fit_is_skipped_or_made_in_part_and_told() {
+    host_loops(|host| {
+        for overflow in [Overflow::Skip, Overflow::Partial] {
+            let (world, _) = boxes(60);
+            let capacities = Capacities::default();
+            let options = FramesOptions { overflow, capacities, ..Default::default() };
+            // A heap that is far closer together than its number of bodies lets expect.
+            let mut dense = world.clone();
+            for i in 0..60 {
+                let place = Vec3::new((i % 4) as f32 * 0.3, 5.0 + (i / 16) as f32 * 0.3, (i / 4 % 4) as f32 * 0.3);
+                dense.add(BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::ONE))).unwrap();
+            }
+            let host = HostLoop::new(host.device.clone());
+            let mut stepper = host.stepper(dense, Settings::default(), options);
+            let reports = run(&host, &mut stepper, 1, 12, |_, _| {});
+            let short: Vec<_> = reports.iter().filter(|r| r.needed.is_some()).collect();
+            assert!(!short.is_empty(), "the heap does not fit at first");
+            let dropped: u32 = reports.iter().map(|r| r.dropped).sum();
+            match overflow {
+                Overflow::Skip => assert_eq!(dropped as usize, short.len()),
+                Overflow::Partial => assert_eq!(dropped, 0),
+            }
+            assert_eq!(stepper.steps(), 12 - u64::from(dropped));
+            assert!(reports[8..].iter().all(|r| r.needed.is_none() && r.dropped == 0), "it fits in the end");
+            let poses = drawn(&host, &stepper);
+            assert!(poses.iter().filter(|p| p.present == 1).all(|p| p.position.is_finite()));
+        }
+    });
+}
+
+#[test]
+fn a_compound_with_an_offset_centre_of_mass_is_drawn_where_its_user_put_it() {
+    host_loops(|host| {
+        let mut world = World::new();
+        world.set_gravity(Vec3::ZERO).unwrap();
+        let hammer = BodyDesc::dynamic()
+            .at(Vec3::new(1.0, 2.0, 3.0))
+            .turned(Quat::from_rotation_z(0.4))
+            .with(Collider::cuboid(Vec3::new(1.0, 0.1, 0.1)))
+            .with(Collider::cuboid(Vec3::new(0.2, 0.6, 0.3)).at(Vec3::new(0.6, 0.1, 0.2)));
+        let still = world.add(hammer.clone()).unwrap();
+        let turning = world.add(hammer.at(Vec3::Y * 20.0).spinning(Vec3::new(0.3, 1.0, 0.2))).unwrap();
+        let mut simulation =
+            Simulation::new(world.clone(), Settings::default(), Device::Cpu { threads: Some(1) }).unwrap();
+        let mut stepper = host.stepper(world, Settings::default(), FramesOptions::default());
+        run(host, &mut stepper, 1, 30, |_, _| {});
+        for _ in 0..30 {
+            simulation.step(DT).unwrap();
+        }
+        let poses = drawn(host, &stepper);
+        for body in [still, turning] {
+            let (state, pose) = (simulation.body(body).unwrap(), poses[body.index() as usize]);
+            let r = pose.rotation;
+            let rotation = Quat::from_xyzw(r.x, r.y, r.z, r.s);
+            assert!((pose.position - state.position).length() < 1e-4, "{pose:?} {state:?}");
+            assert!(rotation.dot(state.rotation).abs() > 1.0 - 1e-5, "{pose:?} {state:?}");
+        }
+        assert!((poses[still.index() as usize].position - Vec3::new(1.0, 2.0, 3.0)).length() < 1e-5);
+    });
+}
+
+#[test]
+fn settings_change_between_frames_and_nothing_is_compiled_again() {
+    host_loops(|host| {
+        let (world, _) = boxes(60);
+        let mut simulation =
+            Simulation::new(world.clone(), Settings::default(), Device::Vulkan(host.device.clone())).unwrap();
+        let vulkan = host.device.host();
+        // SAFETY: the device is alive, has the features, and outlives the stepper.
+        let (kernels, mut stepper) = unsafe {
+            let kernels = Kernels::new(vulkan).unwrap();
+            let memory = GpuAllocator::new(vulkan).unwrap();
+            let stepper = Stepper::in_frames(&kernels, memory, world, Settings::default(), roomy(2000)).unwrap();
+            (kernels, stepper)
+        };
+        let compiled = kernels.progress();
+        let changed = |frame: u64| {
+            let mut settings = Settings::default();
+            settings.set("iterations", if frame < 10 { 4.0 } else { 9.0 });
+            settings.set("substeps", if frame < 20 { 1.0 } else { 3.0 });
+            settings
+        };
+        let reports = run(host, &mut stepper, 1, 30, |frame, s| s.set_settings(changed(frame)).unwrap());
+        for frame in 1..=30 {
+            simulation.set_settings(changed(frame)).unwrap();
+            simulation.step(DT).unwrap();
+        }
+        assert_eq!(kernels.progress(), compiled, "no pipeline was made again");
+        assert_eq!(stepper.steps(), 19 + 11 * 3);
+        assert_eq!(reports.last().unwrap().times.len(), 3, "every sub-step has its times");
+        let poses = drawn(host, &stepper);
+        for (handle, state) in simulation.bodies().unwrap() {
+            let pose = &poses[handle.index() as usize];
+            assert!((pose.position - state.position).length() < 1e-5, "{pose:?} {state:?}");
+        }
+    });
+}
+
+#[test]
+fn more_frames_than_may_be_in_flight_are_refused_by_name_and_nothing_prepared_is_lost() {
+    let host = HostLoop::new(open("llvmpipe"));
+    let (world, bodies) = boxes(2);
+    let mut stepper = host.stepper(world, Settings::default(), FramesOptions::default());
+    stepper.world_mut().set_gravity(Vec3::ZERO).unwrap();
+    for frame in 1..=2 {
+        let body = bodies[frame as usize - 1];
+        stepper.world_mut().set_velocity(body, Vec3::X * frame as f32, Vec3::ZERO).unwrap();
+        // Prepared twice, recorded once: what the first one took over is not lost.
+        drop(stepper.prepare(DT, 0).unwrap());
+        let prepared = stepper.prepare(DT, 0).unwrap();
+        host.frame(frame, |commands| {
+            // SAFETY: as in `run`.
+            unsafe { stepper.record(commands, prepared, None, Some(COPIES)) };
+        });
+    }
+    let error = stepper.prepare(DT, 0).unwrap_err().to_string();
+    assert!(error.contains("2 frames are pending") && error.contains("frames in flight"), "{error}");
+    host.wait(2);
+    assert_eq!(stepper.poll(2).unwrap().len(), 2);
+    run(&host, &mut stepper, 3, 1, |_, _| {});
+    let poses = drawn(&host, &stepper);
+    let moved = |body: BodyHandle| poses[body.index() as usize].position.x;
+    assert!((moved(bodies[0]) - 3.0 * DT).abs() < 1e-5, "{}", moved(bodies[0]));
+    assert!((moved(bodies[1]) - 1.3 - 2.0 * 2.0 * DT).abs() < 1e-5, "{}", moved(bodies[1]));
+}
+
+#[test]
+fn a_stepper_can_move_between_threads_and_runs_on_the_cpu_alike() {
+    fn is_send<T: Send>(_: &T) {}
+    let device = Device::Cpu { threads: Some(2) };
+    let (world, _) = boxes(30);
+    let mut simulation = Simulation::new(world.clone(), Settings::default(), device.clone()).unwrap();
+    let mut stepper = Stepper::on(&device, world, Settings::default()).unwrap();
+    is_send(&stepper);
+    is_send(&simulation);
+    let stepper = std::thread::spawn(move || {
+        for frame in 1..=20 {
+            let prepared = stepper.prepare(DT).unwrap();
+            assert_eq!(stepper.run(prepared).unwrap().frame, frame);
+        }
+        stepper
+    });
+    let stepper = stepper.join().unwrap();
+    for _ in 0..20 {
+        simulation.step(DT).unwrap();
+    }
+    assert_eq!(stepper.steps(), simulation.steps());
+}
+
+#[test]
+fn a_persistent_buffer_that_is_declared_survives_growth_without_another_line() {
+    common::on_every_backend(|backend| {
+        let scene = scenes::drop(40).unwrap();
+        let marks = UserBuffer { name: "marks".to_owned(), stride: 4, each: List::Bodies };
+        let capacities = Capacities { pairs: 1, manifolds: 1, ..Default::default() };
+        let mut simulation =
+            Simulation::with_user_buffers(scene, Settings::default(), backend.device(), capacities, vec![marks])
+                .unwrap();
+        let id = simulation.plan().recording.find("marks").unwrap();
+        let before = simulation.plan().recording.info(id).unwrap().count;
+        let written: Vec<u8> = (0..before as u32).flat_map(|i| (i * 3 + 1).to_le_bytes()).collect();
+        simulation.runner().write_bytes(id, 0, &written).unwrap();
+        let generation = simulation.generation();
+        for _ in 0..40 {
+            simulation.world_mut().add(BodyDesc::dynamic().at(Vec3::Y * 30.0).with(Collider::sphere(0.1))).unwrap();
+        }
+        let report = simulation.step(DT).unwrap();
+        assert!(report.grown > 0 && simulation.generation() != generation, "pairs and bodies both grew");
+        let id = simulation.plan().recording.find("marks").unwrap();
+        let now = simulation.plan().recording.info(id).unwrap().count;
+        assert!(now > before);
+        let mut read = vec![1; now as usize * 4];
+        simulation.runner().read_bytes(id, 0, &mut read).unwrap();
+        assert_eq!(read[..written.len()], written[..]);
+        assert!(read[written.len()..].iter().all(|b| *b == 0));
+    });
+}
+
+#[test]
+fn scratch_may_hold_anything_when_a_step_begins() {
+    use drystone::plan::BufferId;
+    use drystone::state::Role;
+    let scenes = [("drop", "bodies", 60), ("ragdolls", "count", 4)];
+    for (name, parameter, count) in scenes {
+        let hash = |poison: Option<u8>| {
+            let scene = scenes::build(name, &[(parameter.to_owned(), f64::from(count))].into()).unwrap();
+            let mut simulation =
+                Simulation::new(scene.world, Settings::default(), Device::Cpu { threads: None }).unwrap();
+            for _ in 0..30 {
+                if let Some(byte) = poison {
+                    let infos: Vec<_> = simulation.plan().recording.buffers().to_vec();
+                    for (i, info) in infos.iter().enumerate().filter(|(_, b)| b.role == Role::Scratch) {
+                        let bytes = vec![byte; (u64::from(info.stride) * info.count) as usize];
+                        simulation.runner().write_bytes(BufferId(i as u32), 0, &bytes).unwrap();
+                    }
+                }
+                simulation.step(DT).unwrap();
+            }
+            Metrics::of(&mut simulation).unwrap().pose_hash
+        };
+        let clean = hash(None);
+        for byte in [0xff, 0x5a] {
+            assert_eq!(hash(Some(byte)), clean, "{name} with scratch of {byte:#x}");
+        }
+    }
+}
