@@ -34,6 +34,8 @@ pub(crate) struct CoreOptions {
     pub strict: bool,
     /// Whether poses are kept for drawing.
     pub body_poses: bool,
+    /// Whether lists grow before they are full: for steps that nobody can repeat.
+    pub ahead: bool,
 }
 
 /// What the device does not have yet after a plan was loaded: everything from these slots on, and all that the host
@@ -351,6 +353,15 @@ impl Core {
         };
         let notes = std::mem::take(&mut self.notes);
         report.events.extend(notes.into_iter().map(|kind| Event { step: first, kind }));
+        if self.options.ahead {
+            for (list, count) in [(List::Pairs, report.pairs), (List::Manifolds, report.manifolds)] {
+                // From seven eighths on; a quarter more lasts for frames in which as many come as in a collapse.
+                if u64::from(count) * 8 > u64::from(self.plan.capacities.of(list)) * 7 {
+                    let more = count.saturating_add(count / 4);
+                    *self.wanted.of_mut(list) = self.wanted.of(list).max(more);
+                }
+            }
+        }
         if results.overflow != 0 {
             let lists = [(bit::PAIRS, List::Pairs, report.pairs), (bit::MANIFOLDS, List::Manifolds, report.manifolds)];
             let mut needed = Capacities::default();
@@ -403,7 +414,7 @@ impl Core {
 }
 
 fn step_options(settings: &Settings, options: CoreOptions) -> StepOptions {
-    let CoreOptions { on_cpu, strict, body_poses } = options;
+    let CoreOptions { on_cpu, strict, body_poses, .. } = options;
     StepOptions { strict, body_poses, ..settings.step_options(on_cpu) }
 }
 

@@ -166,7 +166,7 @@ impl Stepper<Box<dyn Runner>> {
         capacities: Capacities,
         user: Vec<UserBuffer>,
     ) -> Result<Self> {
-        let options = CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false };
+        let options = CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false, ahead: false };
         let core = Core::new(world, settings, options, capacities, user)?;
         let runner = device.runner(core.plan().recording.clone())?;
         let mut stepper = Self::from_parts(core, runner);

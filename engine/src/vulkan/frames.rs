@@ -409,6 +409,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             on_cpu: kernels.shared().support.is_cpu(),
             strict: options.overflow == Overflow::Skip,
             body_poses: true,
+            ahead: true,
         };
         let capacities = first_capacities(&world).at_least(&options.capacities);
         let core = Core::new(world, settings, core_options, capacities, options.user_buffers.clone())?;
