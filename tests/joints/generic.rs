@@ -110,3 +110,38 @@ fn limbs_fall_over_as_far_as_they_may() {
         assert!((leans - expected).abs() < 0.5f32.to_radians(), "{i}: {leans} rad, not {expected}");
     }
 }
+
+#[test]
+fn coordinates_with_one_limit_only_are_stopped_by_it() {
+    // Everything turns and moves at a constant speed until its limit, one after the other, in both directions.
+    let axes = [
+        (JointAxis::X, Vec3::X, false),
+        (JointAxis::Z, Vec3::Z, false),
+        (JointAxis::Twist, Vec3::X, true),
+        (JointAxis::SwingY, Vec3::Y, true),
+        (JointAxis::SwingZ, Vec3::Z, true),
+    ];
+    common::on_every_backend(|backend| {
+        for (axis, along, turns) in axes {
+            for side in [-1.0f32, 1.0] {
+                let mut world = weightless();
+                let way = along * (side * 2.0);
+                let body = cube(Vec3::ZERO, 1.0);
+                let body = if turns { body.spinning(way) } else { body.moving(way) };
+                let body = world.add(body).unwrap();
+                let (low, high) = if side < 0.0 { (-0.5, f32::INFINITY) } else { (f32::NEG_INFINITY, 0.5) };
+                world.add_joint(JointDesc::generic(body, None).limited(axis, low, high)).unwrap();
+                let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
+                let place = format!("{}: {axis:?} in {low}..{high}", backend.name());
+                for step in 1..=60 {
+                    simulation.step(DT).unwrap();
+                    let state = simulation.body(body).unwrap();
+                    let turned = state.rotation.to_scaled_axis();
+                    let now = if turns { turned.dot(along) } else { state.position.dot(along) } * side;
+                    let expected = (2.0 * step as f32 * DT).min(0.5);
+                    assert!((now - expected).abs() < 0.01, "{place}: step {step}: {now}, not {expected}");
+                }
+            }
+        }
+    });
+}

@@ -95,3 +95,31 @@ fn lifts_rise_each_to_its_limit() {
         assert!((y - (1.0 + 0.5 * i as f32)).abs() < 5e-3, "{i}: {y} m");
     }
 }
+
+#[test]
+fn a_slider_with_one_limit_only_is_stopped_by_it() {
+    common::on_every_backend(|backend| {
+        for (low, high, up) in [(-1.0, f32::INFINITY, -1.0f32), (f32::NEG_INFINITY, 1.0, 1.0)] {
+            let mut world = World::new();
+            world.set_gravity(Vec3::Y * up * G).unwrap();
+            let body = world.add(cube(Vec3::ZERO, 2.0)).unwrap();
+            let slider = JointDesc::slider(body, None).about(Vec3::Y, Vec3::Y).limited(JointAxis::X, low, high);
+            world.add_joint(slider).unwrap();
+            let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
+            let name = backend.name();
+            for step in 1..=120u32 {
+                simulation.step(DT).unwrap();
+                let way = simulation.body(body).unwrap().position.y * up;
+                // Free fall as backward Euler has it, until the limit.
+                let expected = 0.5 * G * DT * DT * (step * (step + 1)) as f32;
+                if expected < 0.9 {
+                    assert!((way - expected).abs() < 0.01, "{name}: {low}..{high}: step {step}: {way} m");
+                }
+                assert!(way < 1.005, "{name}: {low}..{high}: step {step}: {way} m");
+            }
+            let state = simulation.body(body).unwrap();
+            assert!((state.position.y * up - 1.0).abs() < 5e-3, "{name}: {low}..{high}: {}", state.position);
+            assert!(state.linear_velocity.length() < 1e-2, "{name}: {low}..{high}: {}", state.linear_velocity);
+        }
+    });
+}
