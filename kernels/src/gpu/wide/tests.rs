@@ -122,7 +122,8 @@ fn points_are_floats<F: OfPoints>(name: &str) {
         each_lane(&place("most"), a.most(b), true, |i| if y[i] < x[i] { x[i] } else { y[i] });
         each_lane(&place("select"), F::select(a.below(b), a, b), true, |i| if x[i] < y[i] { x[i] } else { y[i] });
         let mask = !a.below(b) & F::splat(0.0).below(b);
-        let picked = |i: usize| !(x[i] < y[i]) & (0.0 < y[i]);
+        let below = |i: usize| x[i] < y[i];
+        let picked = |i: usize| !below(i) & (0.0 < y[i]);
         each_lane(&place("not, and"), F::select(mask, a, b), true, |i| if picked(i) { x[i] } else { y[i] });
         each_lane(&place("signed"), a.signed(mask), true, |i| signed(x[i], picked(i)));
         let lanes = 4 * F::PARTS as usize;
@@ -240,7 +241,8 @@ fn four_floats_of_other_processors_are_floats() {
         check("root", false, a.root(), &|i| x[i].sqrt());
         let mask = a.below(b) & !QuadMask::splat(false);
         check("select", true, Quad::select(mask, a, b), &|i| if x[i] < y[i] { x[i] } else { y[i] });
-        check("signed", true, a.signed(!mask), &|i| signed(x[i], !(x[i] < y[i])));
+        let below = |i: usize| x[i] < y[i];
+        check("signed", true, a.signed(!mask), &|i| signed(x[i], !below(i)));
         check("splat", true, Quad::splat(y[0]), &|_| y[0]);
         let sum = |v: &Eight| (v[0] + v[1]) + (v[2] + v[3]);
         check("totals", false, Quad::totals(a, b, a, b), &|i| sum(if i % 2 == 0 { &x } else { &y }));
