@@ -6,71 +6,105 @@ use common::Random;
 use drystone::layout::{DispatchArgs, Extent};
 use drystone::plan::barriers::{Barrier, Schedule, Step, schedule};
 use drystone::plan::detect::bvh::{Bvh, Search};
-use drystone::plan::{Buffer, Recording, Use};
+use drystone::plan::step::{StepOptions, StepPlan};
+use drystone::plan::{Buffer, Recording, Use, UseKind};
+use drystone::state::Capacities;
 use drystone_kernels::detect::leaves;
 use drystone_kernels::primitives::{capacity, scan_spine, scan_sums};
+use std::collections::HashMap;
 
-/// The schedule run twice in a row: what stands at each position.
-fn twice(schedule: &Schedule) -> Vec<&Step> {
-    schedule.steps.iter().chain(&schedule.steps).collect()
+/// A use of a buffer, and where its command stands in the schedule run twice in a row.
+struct Placed {
+    at: usize,
+    u: Use,
 }
 
-/// Finds two conflicting uses that nothing orders. Written apart from the derivation, from the definition.
-fn race(recording: &Recording, schedule: &Schedule) -> Option<(usize, usize)> {
-    let steps = twice(schedule);
-    let uses: Vec<Vec<Use>> = steps
-        .iter()
-        .map(|s| if let Step::Command(i) = s { recording.uses(&recording.commands()[*i]) } else { Vec::new() })
-        .collect();
-    let between = |i: usize, j: usize| {
-        steps[i + 1..j].iter().filter_map(|s| if let Step::Barrier(b) = s { Some(b) } else { None })
-    };
-    let orders = |b: &Barrier, u: &Use, v: &Use| {
-        b.before.contains(&u.kind) && b.after.contains(&v.kind) && (b.memory || !u.access.writes())
-    };
-    // ordered[i][j]: every conflict between i and j is ordered, directly or through writes that cover it.
-    let ordered = |i: usize, j: usize, u: &Use, v: &Use| -> bool {
-        fn path(
-            i: usize,
-            j: usize,
-            u: &Use,
-            v: &Use,
-            uses: &[Vec<Use>],
-            direct: &dyn Fn(usize, usize, &Use, &Use) -> bool,
-        ) -> bool {
-            if direct(i, j, u, v) {
-                return true;
-            }
-            (i + 1..j).any(|m| {
-                uses[m].iter().any(|w| {
-                    let start = u.range.start.max(v.range.start);
-                    let end = u.range.end.min(v.range.end);
-                    w.buffer == u.buffer
-                        && w.access.writes()
-                        && w.range.start <= start
-                        && end <= w.range.end
-                        && direct(i, m, u, w)
-                        && path(m, j, w, v, uses, direct)
-                })
-            })
-        }
-        let direct = |i: usize, j: usize, u: &Use, v: &Use| between(i, j).any(|b| orders(b, u, v));
-        path(i, j, u, v, &uses, &direct)
-    };
-    for i in 0..steps.len() {
-        for j in i + 1..steps.len() {
-            for u in &uses[i] {
-                for v in &uses[j] {
-                    let meet = u.range.start < v.range.end && v.range.start < u.range.end;
-                    let conflict = u.buffer == v.buffer && meet && (u.access.writes() || v.access.writes());
-                    if conflict && !ordered(i, j, u, v) {
-                        return Some((i, j));
-                    }
+const KINDS: [UseKind; 3] = [UseKind::Shader, UseKind::Transfer, UseKind::Indirect];
+
+/// The second implementation: from the definition, apart from the derivation. Two uses of the same bytes, one of them a
+/// write, must be ordered: by a barrier between them that names their kinds, and makes the first visible if it is a write;
+/// or through a write between them that covers what they share, and is ordered with both.
+struct Oracle {
+    /// Uses of every block of memory, in order: buffers that share one conflict like one.
+    uses: Vec<Vec<Placed>>,
+    /// For kinds before and after, and whether the first is a write: the first barrier from a position on that orders them.
+    next: Vec<Vec<usize>>,
+}
+
+fn combination(before: UseKind, after: UseKind, writes: bool) -> usize {
+    let number = |kind| KINDS.iter().position(|k| *k == kind).unwrap();
+    (number(before) * KINDS.len() + number(after)) * 2 + usize::from(writes)
+}
+
+impl Oracle {
+    fn new(recording: &Recording, schedule: &Schedule) -> Self {
+        let steps: Vec<&Step> = schedule.steps.iter().chain(&schedule.steps).collect();
+        let mut uses: Vec<Vec<Placed>> = recording.blocks().iter().map(|_| Vec::new()).collect();
+        for (at, step) in steps.iter().enumerate() {
+            if let Step::Command(i) = step {
+                for u in recording.uses(&recording.commands()[*i]) {
+                    uses[u.block.0 as usize].push(Placed { at, u });
                 }
             }
         }
+        let mut next = vec![vec![usize::MAX; steps.len() + 1]; KINDS.len() * KINDS.len() * 2];
+        for (before, after) in KINDS.into_iter().flat_map(|b| KINDS.map(|a| (b, a))) {
+            for writes in [false, true] {
+                let next = &mut next[combination(before, after, writes)];
+                for (at, step) in steps.iter().enumerate().rev() {
+                    let orders =
+                        |b: &Barrier| b.before.contains(&before) && b.after.contains(&after) && (b.memory || !writes);
+                    let here = matches!(step, Step::Barrier(b) if orders(b));
+                    next[at] = if here { at } else { next[at + 1] };
+                }
+            }
+        }
+        Self { uses, next }
     }
-    None
+
+    fn direct(&self, a: &Placed, b: &Placed) -> bool {
+        self.next[combination(a.u.kind, b.u.kind, a.u.access.writes())][a.at + 1] < b.at
+    }
+
+    /// Whether uses `i` and `j` of a buffer are ordered. `known` has what was found out before.
+    fn ordered(&self, of: &[Placed], i: usize, j: usize, known: &mut HashMap<(usize, usize), bool>) -> bool {
+        let (a, b) = (&of[i], &of[j]);
+        if self.direct(a, b) {
+            return true;
+        }
+        if let Some(answer) = known.get(&(i, j)) {
+            return *answer;
+        }
+        let start = a.u.range.start.max(b.u.range.start);
+        let end = a.u.range.end.min(b.u.range.end);
+        let through = (i + 1..j).any(|m| {
+            let w = &of[m];
+            let covers = w.u.access.writes() && w.u.range.start <= start && end <= w.u.range.end;
+            let between = a.at < w.at && w.at < b.at;
+            covers && between && self.direct(a, w) && self.ordered(of, m, j, known)
+        });
+        known.insert((i, j), through);
+        through
+    }
+
+    /// Two positions that conflict, and that nothing orders.
+    fn race(&self) -> Option<(usize, usize)> {
+        self.uses.iter().find_map(|of| {
+            let mut known = HashMap::new();
+            let pairs = (0..of.len()).flat_map(|j| (0..j).rev().map(move |i| (i, j)));
+            pairs.into_iter().find_map(|(i, j)| {
+                let (a, b) = (&of[i], &of[j]);
+                let meet = a.u.range.start < b.u.range.end && b.u.range.start < a.u.range.end;
+                let conflict = a.at < b.at && meet && (a.u.access.writes() || b.u.access.writes());
+                (conflict && !self.ordered(of, i, j, &mut known)).then_some((a.at, b.at))
+            })
+        })
+    }
+}
+
+/// Finds two conflicting uses that nothing orders.
+fn race(recording: &Recording, schedule: &Schedule) -> Option<(usize, usize)> {
+    Oracle::new(recording, schedule).race()
 }
 
 fn check(recording: &Recording) {
@@ -84,7 +118,7 @@ fn check(recording: &Recording) {
 
 fn random_recording(random: &mut Random) -> Recording {
     let mut recording = Recording::new("random");
-    let words: Vec<Buffer<u32>> = (0..5).map(|i| recording.buffer(format!("words{i}"), 64).unwrap()).collect();
+    let words: Vec<Buffer<u32>> = (0..5).map(|i| recording.scratch(format!("words{i}"), 64).unwrap()).collect();
     let args: Buffer<DispatchArgs> = recording.dispatch_args("args", 4).unwrap();
     let push = scan_sums::Push { extent: Extent::host(1), total: 0, tile: 1 };
     for _ in 0..1 + random.below(12) {
@@ -135,6 +169,84 @@ fn the_broad_phase_has_every_barrier_and_no_more() {
     let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64 };
     search.record(&mut recording, "pairs", &tree).unwrap();
     check(&recording);
+}
+
+/// A step with all its passes: with joints and hulls or without.
+fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
+    let if_any = |any: bool, count: u32| if any { count } else { 0 };
+    let capacities = Capacities {
+        bodies: 5000,
+        colliders: 6000,
+        pairs: 20_000,
+        manifolds: 15_000,
+        hulls: if_any(hulls, 3),
+        hull_edges: if_any(hulls, 100),
+        edits: 10,
+        joints: if_any(joints, 300),
+        joint_rows: if_any(joints, 1000),
+    };
+    let options = StepOptions {
+        iterations: 2,
+        colours: 4,
+        colour_rounds: 3,
+        lanes: 4,
+        large_colour: 100,
+        strict,
+        stabilise: true,
+        dual: true,
+        momentum: true,
+        body_poses: false,
+    };
+    StepPlan::new(capacities, options).unwrap().recording
+}
+
+#[test]
+fn the_step_has_every_barrier_and_no_more() {
+    for (joints, hulls) in [(false, false), (true, false), (false, true), (true, true)] {
+        for strict in [false, true] {
+            let recording = step(joints, hulls, strict);
+            let barriers = schedule(&recording).barriers().count();
+            assert!(recording.commands().len() > 60 && barriers > 40, "{recording}");
+            // Also sees a hole wherever a barrier is taken out.
+            check(&recording);
+        }
+    }
+}
+
+#[test]
+fn a_step_as_users_run_it_has_every_barrier() {
+    let world = drystone::scenes::drop(50).unwrap();
+    let device = drystone::backend::Device::Cpu { threads: None };
+    let simulation = drystone::Simulation::new(world, drystone::Settings::default(), device).unwrap();
+    let recording = &simulation.plan().recording;
+    assert_eq!(race(recording, &schedule(recording)), None, "a barrier is missing in\n{recording}");
+}
+
+#[test]
+fn a_barrier_without_memory_or_of_other_kinds_is_a_hole() {
+    let recording = step(true, true, true);
+    let complete = schedule(&recording);
+    let mut weakened = 0;
+    for (at, step) in complete.steps.iter().enumerate() {
+        let Step::Barrier(barrier) = step else { continue };
+        let mut change = |how: &str, barrier: Barrier| {
+            let mut schedule = complete.clone();
+            schedule.steps[at] = Step::Barrier(barrier);
+            assert!(race(&recording, &schedule).is_some(), "barrier at {at} {how}");
+            weakened += 1;
+        };
+        if barrier.memory {
+            change("without memory", Barrier { memory: false, ..barrier.clone() });
+        }
+        if barrier.after.len() > 1 {
+            for kind in &barrier.after {
+                let mut less = barrier.clone();
+                less.after.remove(kind);
+                change("for fewer kinds", less);
+            }
+        }
+    }
+    assert!(weakened > 50, "only {weakened} were weakened");
 }
 
 #[test]

@@ -26,6 +26,12 @@ fn run(simulation: &mut Simulation, seconds: f32) -> f64 {
     deepest
 }
 
+/// The size of a slow scene: the CPU backend has the whole one, the drivers a small one with the same criteria. They run
+/// on the same processor, under validation, and take ten times as long.
+fn size(backend: &Backend, full: u32, small: u32) -> u32 {
+    if matches!(backend, Backend::Cpu) { full } else { small }
+}
+
 /// How many bodies are more than a metre from where they were.
 fn moved(before: &[(BodyHandle, BodyState)], simulation: &mut Simulation) -> usize {
     let after = simulation.bodies().unwrap();
@@ -56,12 +62,14 @@ fn a_stack_with_three_times_heavier_boxes_upwards_stands() {
 #[test]
 fn a_pyramid_of_820_cubes_stands() {
     on_every_backend(|backend| {
-        let mut simulation = simulate(scenes::pyramid(40).unwrap(), backend);
-        assert_eq!(simulation.world().len(), 821);
+        let levels = size(backend, 40, 15);
+        let mut simulation = simulate(scenes::pyramid(levels).unwrap(), backend);
+        assert_eq!(simulation.world().len() as u32, levels * (levels + 1) / 2 + 1);
         let deepest = run(&mut simulation, 10.0);
         let end = Metrics::of(&mut simulation).unwrap();
         let place = backend.name();
-        assert!(end.top > 39.4, "{place}: the top is at {}", end.top);
+        // The highest cube is half a metre below the top; it may sink by 0.1 m in 39.5 m.
+        assert!(end.top > (f64::from(levels) - 0.5) * (39.4 / 39.5), "{place}: the top is at {}", end.top);
         assert!(end.max_speed < 0.1, "{place}: at rest, not {} m/s", end.max_speed);
         assert!(deepest < 0.01, "{place}: {deepest} m of penetration");
     });
@@ -124,12 +132,13 @@ fn pile_stands_until_it_is_hit(bricks: u32, backend: &Backend) {
 
 #[test]
 fn a_pile_of_a_thousand_bricks_stands_until_it_is_hit() {
-    on_every_backend(|backend| pile_stands_until_it_is_hit(1000, backend));
+    on_every_backend(|backend| pile_stands_until_it_is_hit(size(backend, 1000, 500), backend));
 }
 
 #[test]
 fn a_pile_of_ten_thousand_bricks_stands_until_it_is_hit() {
-    on_every_backend(|backend| pile_stands_until_it_is_hit(10_000, backend));
+    // The drivers have the smaller one above.
+    pile_stands_until_it_is_hit(10_000, &Backend::Cpu);
 }
 
 #[test]

@@ -110,3 +110,41 @@ fn limbs_fall_over_as_far_as_they_may() {
         assert!((leans - expected).abs() < 0.5f32.to_radians(), "{i}: {leans} rad, not {expected}");
     }
 }
+
+#[test]
+fn coordinates_with_one_limit_only_are_stopped_by_it() {
+    // Cubes far from each other, each with another coordinate that goes on at a constant speed until its limit.
+    let axes = [
+        (JointAxis::X, Vec3::X, false),
+        (JointAxis::Z, Vec3::Z, false),
+        (JointAxis::Twist, Vec3::X, true),
+        (JointAxis::SwingY, Vec3::Y, true),
+        (JointAxis::SwingZ, Vec3::Z, true),
+    ];
+    common::on_every_backend(|backend| {
+        let mut world = weightless();
+        let mut cubes = Vec::new();
+        for (axis, along, turns) in axes {
+            for side in [-1.0f32, 1.0] {
+                let place = Vec3::Y * (3.0 * cubes.len() as f32);
+                let (body, way) = (cube(place, 1.0), along * (side * 2.0));
+                let body = world.add(if turns { body.spinning(way) } else { body.moving(way) }).unwrap();
+                let (low, high) = if side < 0.0 { (-0.5, f32::INFINITY) } else { (f32::NEG_INFINITY, 0.5) };
+                let joint = JointDesc::generic(body, None).anchors(Vec3::ZERO, place).limited(axis, low, high);
+                world.add_joint(joint).unwrap();
+                let name = format!("{}: {axis:?} in {low}..{high}", backend.name());
+                cubes.push((body, place, along * side, turns, name));
+            }
+        }
+        let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
+        for step in 1..=60 {
+            simulation.step(DT).unwrap();
+            for (body, place, along, turns, name) in &cubes {
+                let state = simulation.body(*body).unwrap();
+                let way = if *turns { state.rotation.to_scaled_axis() } else { state.position - place };
+                let (now, expected) = (way.dot(*along), (2.0 * step as f32 * DT).min(0.5));
+                assert!((now - expected).abs() < 0.01, "{name}: step {step}: {now}, not {expected}");
+            }
+        }
+    });
+}

@@ -168,3 +168,73 @@ pub fn hung(body: BodyHandle, hook: BodyHandle) -> JointDesc {
 fn a_hinge_breaks_is_repaired_and_goes_with_its_body() {
     life::lives(hung);
 }
+
+/// What a door that begins level at rest falls by in `seconds`: the pendulum's equation, in doubles and tiny steps.
+fn fallen(seconds: f64) -> f64 {
+    // A bar of 1 m and 0.1 m about one end: I / m is (1 + 0.01) / 12 + 0.25, the lever of its weight half a metre.
+    let inertia = 1.01 / 12.0 + 0.25;
+    let (mut angle, mut speed, h) = (0.0f64, 0.0f64, 1e-5);
+    for _ in 0..(seconds / h) as u32 {
+        speed += h * f64::from(G) * 0.5 * angle.cos() / inertia;
+        angle += h * speed;
+    }
+    angle
+}
+
+#[test]
+fn a_hinge_with_one_limit_only_is_stopped_by_it() {
+    let limit = 0.9f32;
+    let reached = (1..).map(|i| f64::from(i) * 1e-2).find(|t| fallen(*t) > f64::from(limit)).unwrap() as f32;
+    let expected: Vec<f32> = (0..180).map(|step| fallen(f64::from((step as f32 + 0.5) * DT)) as f32).collect();
+    // Falling down onto the lower limit, falling up onto the upper one; infinite, and as far as floats go.
+    let limits = [
+        (-limit, f32::INFINITY, -1.0f32),
+        (f32::NEG_INFINITY, limit, 1.0),
+        (-limit, f32::MAX, -1.0),
+        (-limit, 10.0, -1.0),
+    ];
+    common::on_every_backend(|backend| {
+        // One beside the other.
+        let mut world = World::new();
+        let mut doors = Vec::new();
+        for ((low, high, up), z) in limits.into_iter().zip([0.0, 2.0, 4.0, 6.0]) {
+            let door = BodyDesc::dynamic().at(Vec3::new(0.5, 0.0, z)).gravity_scale(-up);
+            let body = world.add(door.with(Collider::cuboid(Vec3::new(1.0, 0.1, 0.5))).weighing(10.0)).unwrap();
+            let hinge = JointDesc::hinge(body, None).anchors(Vec3::X * -0.5, Vec3::Z * z).about(Vec3::Z, Vec3::Z);
+            world.add_joint(hinge.limited(JointAxis::Twist, low, high)).unwrap();
+            doors.push((body, up, format!("{}: {low}..{high}", backend.name())));
+        }
+        let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
+        for step in 1..=180 {
+            simulation.step(DT).unwrap();
+            let t = step as f32 * DT;
+            for (body, up, place) in &doors {
+                let now = angle(&mut simulation, *body) * up;
+                if t < reached - 0.05 {
+                    // Backward Euler is ahead of the pendulum by half a step.
+                    let expected = expected[step];
+                    assert!((now - expected).abs() < 0.01, "{place}: {now} rad at {t} s, not {expected}");
+                }
+                assert!(now < limit + 0.5f32.to_radians(), "{place}: {now} rad at {t} s");
+            }
+        }
+        for (body, up, place) in doors {
+            let now = angle(&mut simulation, body) * up;
+            assert!((now - limit).abs() < 0.5f32.to_radians(), "{place}: rests at {now} rad");
+            assert!(simulation.body(body).unwrap().angular_velocity.length() < 1e-2, "{place}");
+        }
+    });
+}
+
+#[test]
+fn a_hinge_with_one_limit_only_is_free_on_the_other_side() {
+    // A wheel with a lower limit just below it turns up by three quarters of a turn as if there were no limit.
+    let mut world = weightless();
+    let (body, hinge) = wheel(&mut world, 1.0);
+    world.set_velocity(body, Vec3::ZERO, Vec3::Z * 2.0).unwrap();
+    world.add_joint(hinge.limited(JointAxis::Twist, -0.1, f32::INFINITY)).unwrap();
+    let mut simulation = simulate(world, iterating(10));
+    run(&mut simulation, 0.74 * std::f32::consts::TAU / 2.0);
+    let speed = simulation.body(body).unwrap().angular_velocity.z;
+    assert!((speed - 2.0).abs() < 0.01, "{speed} rad/s");
+}

@@ -95,3 +95,36 @@ fn lifts_rise_each_to_its_limit() {
         assert!((y - (1.0 + 0.5 * i as f32)).abs() < 5e-3, "{i}: {y} m");
     }
 }
+
+#[test]
+fn a_slider_with_one_limit_only_is_stopped_by_it() {
+    common::on_every_backend(|backend| {
+        // One beside the other: one falls down, one up.
+        let mut world = World::new();
+        let mut beads = Vec::new();
+        for (low, high, up) in [(-1.0, f32::INFINITY, -1.0f32), (f32::NEG_INFINITY, 1.0, 1.0)] {
+            let body = world.add(cube(Vec3::X * up, 2.0).gravity_scale(-up)).unwrap();
+            let slider = JointDesc::slider(body, None).anchors(Vec3::ZERO, Vec3::X * up).about(Vec3::Y, Vec3::Y);
+            world.add_joint(slider.limited(JointAxis::X, low, high)).unwrap();
+            beads.push((body, up, format!("{}: {low}..{high}", backend.name())));
+        }
+        let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
+        for step in 1..=120u32 {
+            simulation.step(DT).unwrap();
+            for (body, up, place) in &beads {
+                let way = simulation.body(*body).unwrap().position.y * up;
+                // Free fall as backward Euler has it, until the limit.
+                let expected = 0.5 * G * DT * DT * (step * (step + 1)) as f32;
+                if expected < 0.9 {
+                    assert!((way - expected).abs() < 0.01, "{place}: step {step}: {way} m, not {expected}");
+                }
+                assert!(way < 1.005, "{place}: step {step}: {way} m");
+            }
+        }
+        for (body, up, place) in beads {
+            let state = simulation.body(body).unwrap();
+            assert!((state.position.y * up - 1.0).abs() < 5e-3, "{place}: {}", state.position);
+            assert!(state.linear_velocity.length() < 1e-2, "{place}: {}", state.linear_velocity);
+        }
+    });
+}

@@ -1,6 +1,6 @@
 //! Scenes from JSON files.
 //!
-#![doc = include_str!("../../../examples/scenes/README.md")]
+#![doc = include_str!("README.md")]
 
 pub use super::export::{to_text, write};
 use super::joints;

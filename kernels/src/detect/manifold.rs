@@ -6,6 +6,8 @@
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Store};
+#[cfg(not(target_arch = "spirv"))]
+use crate::gpu::{Word, Words};
 use crate::layout;
 use crate::math::{vector, words};
 use crate::state::rigid::Friction;
@@ -57,6 +59,16 @@ pub mod word {
 #[inline(always)]
 pub fn record(manifold: u32) -> u32 {
     manifold * word::COUNT
+}
+
+/// What the 4 [`word::COUNT`] words of a manifold's record are.
+#[cfg(not(target_arch = "spirv"))]
+pub fn record_words() -> Vec<Word> {
+    let four = |name: String| (0..4).flat_map(move |point| f32::within(&format!("{name}.{point}")));
+    let vectors = |name: &str| ["x", "y", "z"].map(|axis| format!("{name}.{axis}")).into_iter().flat_map(four);
+    let points = vectors("lever").chain(vectors("gap")).chain(vectors("lambda")).chain(four("k".to_owned()));
+    let head = [Vec3::within("normal"), f32::within("length"), Vec3::within("offset"), u32::within("friction")];
+    points.chain(head.concat()).collect()
 }
 
 /// What the points of a manifold have in common.
@@ -228,6 +240,15 @@ mod tests {
         assert_eq!(unpack(pack(1e-9)), 0.0);
         assert_eq!(unpack(pack(1e30)), 131_040.0);
         assert_eq!(unpack(pack(f32::INFINITY)), 131_040.0);
+    }
+
+    #[test]
+    fn words_of_a_record_are_where_they_are_stored() {
+        let words = record_words();
+        assert_eq!(words.len(), 4 * word::COUNT as usize);
+        let first = |name: &str| words.iter().position(|w| w.path.starts_with(name)).unwrap() as u32 / 4;
+        let found = ["lever", "gap", "lambda", "k", "normal", "offset"].map(first);
+        assert_eq!(found, [word::LEVER, word::GAP, word::LAMBDA, word::K, word::NORMAL, word::OFFSET]);
     }
 
     #[test]

@@ -160,33 +160,58 @@ mod target {
 
         /// Waits for all lanes of the workgroup and makes their writes to workgroup memory visible.
         #[inline(always)]
-        pub fn barrier(&self) {}
+        pub fn barrier(&self) {
+            #[cfg(test)]
+            super::super::simulated::barrier();
+        }
 
         /// The same for this lane's subgroup only.
         #[inline(always)]
-        pub fn subgroup_barrier(&self) {}
+        pub fn subgroup_barrier(&self) {
+            #[cfg(test)]
+            super::super::simulated::subgroup_barrier();
+        }
 
         /// Sum over the subgroup, wrapping.
         #[inline(always)]
         pub fn sum(&self, value: u32) -> u32 {
+            #[cfg(test)]
+            if let Some(values) = super::super::simulated::values(self, value) {
+                return values.into_iter().fold(0, u32::wrapping_add);
+            }
             value
         }
 
         /// Lanes of this subgroup that are running, counted by ballot.
         #[inline(always)]
         pub fn active(&self) -> u32 {
+            #[cfg(test)]
+            if let Some(values) = super::super::simulated::values(self, 0) {
+                return values.len() as u32;
+            }
             1
         }
 
         /// `value` as the lane in `slot` of this subgroup holds it.
         #[inline(always)]
         pub fn from_slot(&self, value: u32, _slot: u32) -> u32 {
+            #[cfg(test)]
+            if let Some(values) = super::super::simulated::values(self, value) {
+                return values[_slot as usize];
+            }
             value
         }
 
         /// The lanes of this subgroup whose lowest `bits` bits of `digit` are the same. Every lane must take part.
         #[inline(always)]
         pub fn peers(&self, _digit: u32, _bits: u32) -> Peers {
+            #[cfg(test)]
+            if let Some(values) = super::super::simulated::values(self, _digit & ((1 << _bits) - 1)) {
+                let same = |slot: &u32| values[*slot as usize] == values[self.slot as usize];
+                let slots = || (0..values.len() as u32).filter(same);
+                let rank = slots().filter(|slot| *slot < self.slot).count() as u32;
+                return Peers { rank, count: slots().count() as u32, leader: slots().next().unwrap_or(0) };
+            }
             Peers { rank: 0, count: 1, leader: 0 }
         }
     }

@@ -1,5 +1,6 @@
 //! What the host knows of a stage: its bindings and how to run it natively. Not compiled for the GPU.
 
+use super::Word;
 use core::marker::PhantomData;
 use core::ops::Range;
 
@@ -49,7 +50,7 @@ impl Access {
 }
 
 /// One storage buffer of a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Binding {
     /// Number in descriptor set 0; bindings are numbered without gaps.
     pub number: u32,
@@ -59,6 +60,8 @@ pub struct Binding {
     pub access: Access,
     /// Bytes an element.
     pub stride: u32,
+    /// What the words of an element are.
+    pub words: fn() -> Vec<Word>,
 }
 
 /// Memory bound to a stage on the CPU.

@@ -1,7 +1,8 @@
 //! [`stage!`](macro@crate::stage): one declaration, three products (SPIR-V entry, native entry, description), and
 //! [`layout!`](macro@crate::layout): structs that lie in memory alike on both sides.
 
-/// Declares structs that live in buffers or push constants: `repr(C)`, plain old data, printable on the host.
+/// Declares structs that live in buffers or push constants: `repr(C)`, plain old data; on the host they are printable
+/// and describe their own fields ([`Words`](crate::gpu::Words)).
 /// Fields have 4-byte alignment (`f32`, `u32`, `i32`, `Vec3`, arrays of them), which is what scalar block layout gives.
 #[macro_export]
 macro_rules! layout {
@@ -11,6 +12,15 @@ macro_rules! layout {
         #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
         #[cfg_attr(not(target_arch = "spirv"), derive(Debug, Default, PartialEq))]
         pub struct $name { $($(#[$field_meta])* pub $field: $ty,)* }
+
+        #[cfg(not(target_arch = "spirv"))]
+        impl $crate::gpu::Words for $name {
+            fn words() -> Vec<$crate::gpu::Word> {
+                let fields: &[Vec<$crate::gpu::Word>] =
+                    &[$(<$ty as $crate::gpu::Words>::within(stringify!($field)),)*];
+                fields.concat()
+            }
+        }
     )*};
 }
 
@@ -154,15 +164,22 @@ macro_rules! stage {
                 name: stringify!($field),
                 access: $crate::stage!(@access $access),
                 stride: size_of::<$ty>() as u32,
+                words: <$ty as $crate::gpu::Words>::words,
             }),*],
             push_text: |bytes| format!("{:?}", bytemuck::pod_read_unaligned::<Push>(bytes)),
             run: choose,
         };
 
+        /// Runs workgroups natively, on the instructions that every processor of the kind has. Wide stages take as much
+        /// at once as `W` holds; the others are the same for all `W`. The engine calls [`STAGE`]'s `run`, which knows
+        /// the processor; tests call this to compare.
+        ///
+        /// # Safety
+        /// As for [`Stage::run`](crate::gpu::Stage::run).
         // Only wide stages ask what it is.
         #[allow(clippy::extra_unused_type_parameters)]
         #[inline(always)]
-        unsafe fn native<W: $crate::gpu::OfPoints>(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
+        pub unsafe fn native<W: $crate::gpu::OfPoints>(call: $crate::gpu::Call<'_>, $groups: core::ops::Range<u32>) {
             let push: Push = bytemuck::pod_read_unaligned(call.push);
             let mut bindings = {
                 let mut buffers = call.buffers.iter();

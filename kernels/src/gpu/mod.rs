@@ -25,7 +25,11 @@ mod group;
 mod host;
 mod local;
 mod macros;
+#[cfg(all(test, not(target_arch = "spirv")))]
+pub(crate) mod simulated;
 mod wide;
+#[cfg(not(target_arch = "spirv"))]
+mod words;
 
 pub use buffers::{Load, Read, Store, Write, shared_add};
 pub use float::{abs, quadrant_angle, sin_cos, sqrt};
@@ -38,7 +42,9 @@ pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, S
 pub use local::Local;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use wide::WideV3;
-pub use wide::{OfBodies, OfPoints, Real, Vector, Wide};
+pub use wide::{Four, OfBodies, OfPoints, Real, Vector, Wide};
+#[cfg(not(target_arch = "spirv"))]
+pub use words::{Scalar, Word, Words};
 
 #[cfg(not(target_arch = "spirv"))]
 pub use glam;

@@ -443,6 +443,7 @@ fn apply<F: OfBodies, B: Bound>(
 #[cfg(all(test, not(target_arch = "spirv")))]
 mod tests {
     use super::*;
+    use crate::gpu::simulated::workgroup;
 
     /// The lanes of a workgroup on a device with subgroups of `size`.
     fn lanes(size: u32) -> impl Iterator<Item = Group> {
@@ -475,26 +476,35 @@ mod tests {
 
     #[test]
     fn sums_over_lanes_are_those_of_the_team() {
-        // What `System::over_lanes` does with each component, played through for a whole workgroup.
-        for (size, asked) in cases() {
-            let groups: Vec<_> = lanes(size).collect();
-            let mut sums: Vec<u64> = (0..u64::from(LANES)).map(|lane| lane * lane + 1).collect();
-            let expected: Vec<u64> = {
-                let teams = groups.iter().map(|g| Team::new(g, asked).number);
-                let teams: Vec<_> = teams.collect();
-                let of = |team| teams.iter().zip(&sums).filter(|(t, _)| **t == team).map(|(_, v)| v).sum();
-                teams.iter().map(|&t| of(t)).collect()
-            };
-            let mut reach = 1;
-            while reach < Team::new(&groups[0], asked).width {
-                let before = sums.clone();
-                for (sum, g) in sums.iter_mut().zip(&groups) {
-                    assert!(g.slot ^ reach < size, "the partner is in the subgroup");
-                    *sum += before[(g.subgroup * size + (g.slot ^ reach)) as usize];
-                }
-                reach *= 2;
+        // Every lane and every component has a number of its own.
+        let component = |lane: u32, i: u32| ((lane + i) % 16 + 1) as f32 * (1 + lane) as f32;
+        let system = |lane: u32| {
+            let vector = |i: u32| Vector::new(component(lane, i), component(lane, i + 1), component(lane, i + 2));
+            Systems::<f32> {
+                ll: vector(0),
+                ll_off: vector(3),
+                al: [vector(6), vector(9), vector(12)],
+                aa: vector(15),
+                aa_off: vector(18),
+                force: vector(21),
+                torque: vector(24),
             }
-            assert_eq!(sums, expected, "subgroups of {size}, teams of {asked}");
+        };
+        let flat = |s: &Systems<f32>| -> Vec<f32> {
+            let all = [s.ll, s.ll_off, s.al[0], s.al[1], s.al[2], s.aa, s.aa_off, s.force, s.torque];
+            all.into_iter().flat_map(|v| [v.x, v.y, v.z]).collect()
+        };
+        for (size, asked) in cases().filter(|(_, asked)| [2, 8, 64].contains(asked)) {
+            let results = workgroup(LANES, size, |group| {
+                let team = Team::new(group, asked);
+                (team.number, flat(&system(group.lane).over_lanes(group, team.width)))
+            });
+            for (lane, (number, sums)) in results.iter().enumerate() {
+                // Whole numbers this small are added without rounding, in any order.
+                let team = (0..LANES).filter(|l| results[*l as usize].0 == *number);
+                let expected: Vec<f32> = (0..27).map(|i| team.clone().map(|l| component(l, i)).sum()).collect();
+                assert_eq!(*sums, expected, "lane {lane}, subgroups of {size}, teams of {asked}");
+            }
         }
     }
 }

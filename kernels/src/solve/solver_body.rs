@@ -6,6 +6,8 @@
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};
+#[cfg(not(target_arch = "spirv"))]
+use crate::gpu::{Word, Words};
 use crate::math::{Pose, Rotation, vector, words};
 use crate::state::rigid::EntryRange;
 
@@ -23,6 +25,15 @@ pub mod word {
     pub const MASS: u32 = 4;
     /// All.
     pub const COUNT: u32 = 5;
+}
+
+/// What the 4 [`word::COUNT`] words of a body are.
+#[cfg(not(target_arch = "spirv"))]
+pub fn record_words() -> Vec<Word> {
+    let way = [Vec3::within("way"), u32::within("row.start"), Rotation::within("turn")];
+    let start = [Vec3::within("position"), u32::within("row.end"), Rotation::within("rotation")];
+    let mass = [Vec3::within("inertia"), f32::within("mass")];
+    [way.concat(), start.concat(), mass.concat()].concat()
 }
 
 /// What is gathered of a body.
@@ -94,6 +105,15 @@ impl SolverBody {
 #[cfg(all(test, not(target_arch = "spirv")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_body_are_where_they_are_stored() {
+        let words = record_words();
+        assert_eq!(words.len(), 4 * word::COUNT as usize);
+        let first = |name: &str| words.iter().position(|w| w.path.starts_with(name)).unwrap() as u32 / 4;
+        let found = ["way", "turn", "position", "rotation", "inertia"].map(first);
+        assert_eq!(found, [word::WAY, word::TURN, word::POSITION, word::ROTATION, word::MASS]);
+    }
 
     #[test]
     fn a_place_holds_frame_and_row() {

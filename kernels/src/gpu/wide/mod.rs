@@ -84,7 +84,6 @@ macro_rules! eight_bodies {
 }
 
 mod float;
-#[cfg(any(target_arch = "spirv", test))]
 mod four;
 #[cfg(target_arch = "x86_64")]
 mod oct;
@@ -102,6 +101,8 @@ mod portable;
 use super::glam::{UVec4, Vec3};
 use super::{Group, Load, Store, sqrt};
 use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
+
+pub use four::Four;
 
 /// A float, or several side by side. There are no branches over it: choose with [`Real::select`].
 pub trait Real:
@@ -371,7 +372,7 @@ impl<F: Real> Mul<F> for Vector<F> {
 
 /// What a lane works on at once.
 #[cfg(target_arch = "spirv")]
-pub type Wide = four::Four;
+pub type Wide = Four;
 
 /// What a lane works on at once, with the instructions that every processor of the kind has.
 #[cfg(not(target_arch = "spirv"))]
@@ -381,93 +382,5 @@ pub type Wide = two_quads::TwoQuads;
 #[cfg(target_arch = "x86_64")]
 pub type WideV3 = oct::Oct;
 
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::four::Four;
-    use super::quad::{Quad, QuadMask};
-    use super::two_quads::TwoQuads;
-    use super::{OfBodies, OfPoints, Real, UVec4, portable};
-
-    /// Everything that can be done to the floats of points, written to memory.
-    fn played<F: OfPoints>(a: UVec4, b: UVec4) -> Vec<UVec4> {
-        let words = vec![a, b];
-        let (a, b) = (F::load(&words, &F::each(|_| 0)), F::load(&words, &F::each(|_| 1)));
-        let odd = F::odd(&F::each(|_| 3));
-        let results = [
-            a + b,
-            a - b,
-            a * b,
-            a / b,
-            -a,
-            a.size().root(),
-            a.least(b),
-            a.most(b),
-            a.signed(!a.below(b) & odd),
-            F::select(a.below(b), a, F::spread(&F::each(|part| part), |_| 2.5)),
-        ];
-        let mut memory = vec![UVec4::ZERO; results.len()];
-        for (result, i) in results.into_iter().zip(0..) {
-            result.store(&mut memory, &F::each(|_| i));
-        }
-        memory
-    }
-
-    #[test]
-    fn four_points_on_a_gpu_are_the_same_as_on_the_cpu() {
-        let values = [0.0, -0.0, 1.5, -2.25, 3e-39, 1e30, f32::INFINITY, -7.0];
-        let words = |first: usize| UVec4::from_array(std::array::from_fn(|i| values[(first + 3 * i) % 8].to_bits()));
-        for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
-            let (gpu, cpu) = (played::<Four>(words(a), words(b)), played::<TwoQuads>(words(a), words(b)));
-            for (i, (g, c)) in gpu.iter().zip(&cpu).enumerate() {
-                let same = |(g, c): (u32, u32)| g == c || f32::from_bits(g).is_nan() && f32::from_bits(c).is_nan();
-                assert!(g.to_array().into_iter().zip(c.to_array()).all(same), "operation {i} of {a} and {b}");
-            }
-        }
-        // Sums in the same order: pairs, then pairs of pairs. The CPU has nothing in its second half here.
-        let bits = UVec4::from_array([1.0f32, 1e-8, 3.0, 1e8].map(f32::to_bits));
-        let gpu = Four::load(&vec![bits], &0).total();
-        let cpu = TwoQuads::load(&vec![bits], &[0, 0]).first(1).total();
-        assert_eq!(gpu, TwoQuads::totals(&[cpu; 8], |v| *v).scatter()[0]);
-        assert_eq!(Four::splat(4.0).common(), 4.0);
-        assert!(Four::any(Four::splat(1.0).below(Four::splat(2.0))));
-    }
-
-    #[test]
-    fn floats_of_other_processors_are_the_same() {
-        let values = [0.0, -0.0, 1.5, -2.25, 3e-39, 1e30, f32::INFINITY, -7.0];
-        let words = |first: usize| -> [u32; 4] { std::array::from_fn(|i| values[(first + 3 * i) % 8].to_bits()) };
-        for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
-            let (qa, qb) = (Quad::from_bits(words(a)), Quad::from_bits(words(b)));
-            let (pa, pb) = (portable::Quad::from_bits(words(a)), portable::Quad::from_bits(words(b)));
-            let native = [
-                qa + qb,
-                qa - qb,
-                qa * qb,
-                qa / qb,
-                -qa,
-                qa.root(),
-                qa.signed(qa.below(qb)),
-                Quad::select(qa.below(qb) & !qb.below(qa), qa, qb),
-                Quad::totals(qa, qb, qa, qb),
-                Quad::select(QuadMask::splat(a > b), qa, Quad::splat(2.5)),
-            ];
-            let other = [
-                pa + pb,
-                pa - pb,
-                pa * pb,
-                pa / pb,
-                -pa,
-                pa.root(),
-                pa.signed(pa.below(pb)),
-                portable::Quad::select(pa.below(pb) & !pb.below(pa), pa, pb),
-                portable::Quad::totals(pa, pb, pa, pb),
-                portable::Quad::select(portable::QuadMask::splat(a > b), pa, portable::Quad::splat(2.5)),
-            ];
-            for (i, (n, o)) in native.iter().zip(&other).enumerate() {
-                let same = |(n, o): (u32, u32)| n == o || f32::from_bits(n).is_nan() && f32::from_bits(o).is_nan();
-                assert!(n.to_bits().into_iter().zip(o.to_bits()).all(same), "operation {i} of {a} and {b}");
-            }
-            assert_eq!(qa.below(qb).any(), pa.below(pb).any());
-        }
-    }
-}
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod tests;

@@ -36,6 +36,7 @@ use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::system::System;
 use crate::state::rigid::{Body, NONE, Params};
 use angular::{Angles, wrapped};
+use core::f32::consts::PI;
 
 layout! {
     /// A joint between two bodies, or a body and the world.
@@ -326,11 +327,29 @@ impl JointRow {
         if self.axis == axis::TWIST { wrapped(to - from) } else { to - from }
     }
 
+    /// The middle between both limits; values on the far side of it count as beyond the nearer limit.
+    ///
+    /// The twist is known up to full turns only. Limits that are a full turn or more apart have no far side: the one that
+    /// no twist in -pi to pi reaches counts as none, and the middle is a quarter of a turn inside the other. That one
+    /// then catches what is up to a quarter of a turn beyond it, and leaves three quarters of a turn free.
+    #[inline(always)]
+    fn middle(&self) -> f32 {
+        let mut middle = 0.5 * (self.low + self.high);
+        if self.axis == axis::TWIST && self.high - self.low >= 2.0 * PI {
+            let (open_low, open_high) = (self.low < -PI, self.high > PI);
+            if open_high && !open_low {
+                middle = self.low + 0.5 * PI;
+            } else if open_low && !open_high {
+                middle = self.high - 0.5 * PI;
+            }
+        }
+        middle
+    }
+
     /// The limit that is nearer: 1 for the upper one.
     #[inline(always)]
     pub fn nearer(&self, value: f32) -> f32 {
-        let middle = 0.5 * (self.low + self.high);
-        if self.difference(value, middle) < 0.0 { -1.0 } else { 1.0 }
+        if self.difference(value, self.middle()) < 0.0 { -1.0 } else { 1.0 }
     }
 
     /// What it asks at `value`.
@@ -357,12 +376,12 @@ impl JointRow {
             compliance = 1.0 / stiffest;
             keep = self.damping / rules.dt * compliance;
         }
-        let middle = 0.5 * (self.low + self.high);
         let mut e = self.difference(value, target);
         let mut e0 = self.difference(state.start, target);
         if self.role == role::LIMIT {
             // Angles are told apart at the far side of the limits, not of the target.
             if self.axis == axis::TWIST {
+                let middle = self.middle();
                 e = self.difference(value, middle) + (middle - target);
                 e0 = self.difference(state.start, middle) + (middle - target);
             }

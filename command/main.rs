@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 
 /// Physics in Rust compute kernels, on Vulkan or on the CPU.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(name = "drystone", version, about)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

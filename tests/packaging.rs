@@ -1,0 +1,104 @@
+//! What becomes of the crates when they are packaged: `tools/package` builds them, these see the same without a build.
+
+use drystone_kernels::STAGES;
+use drystone_kernels::manifest::{Manifest, checked_in, crate_root};
+use std::path::Path;
+use std::process::Command;
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_manifest_that_cargo_rewrote_does_not_make_the_kernels_out_of_date() {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaged-kernels");
+    let _ = std::fs::remove_dir_all(&root);
+    copy(&crate_root().join("src"), &root.join("src"));
+    copy(&checked_in(), &root.join("spirv"));
+    std::fs::write(root.join("Cargo.toml"), "# As cargo writes it: every key spelled out, in another order.\n")
+        .unwrap();
+    Manifest::verify(&root.join("spirv"), &root, STAGES).unwrap();
+    // Sources are still told apart.
+    std::fs::write(root.join("src/lib.rs"), "// another\n").unwrap();
+    let error = Manifest::verify(&root.join("spirv"), &root, STAGES).unwrap_err();
+    assert!(error.to_string().contains("out of date"), "{error}");
+}
+
+/// Cargo on this workspace, without a network.
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .args(["--offline", "--locked"])
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn dependencies(arguments: &[&str]) -> Vec<String> {
+    let tree = ["tree", "-p", "drystone", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"];
+    let text = cargo(&[&tree, arguments].concat());
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn users_of_the_library_get_neither_clap_nor_gif_nor_png() {
+    let default = dependencies(&[]);
+    assert!(default.iter().any(|d| d == "ash") && default.iter().any(|d| d == "gpu-allocator"), "{default:?}");
+    let every = dependencies(&["--features", "loader,scene-files"]);
+    for unwanted in ["clap", "gif", "png", "indicatif", "anyhow", "criterion", "spirv-builder"] {
+        assert!(!every.iter().any(|d| d == unwanted), "{unwanted} in {every:?}");
+    }
+    assert!(!default.iter().any(|d| d == "libloading"), "the loader is not asked for: {default:?}");
+    let least = dependencies(&["--no-default-features"]);
+    assert!(!least.iter().any(|d| d == "ash"), "{least:?}");
+}
+
+#[test]
+fn packages_have_the_modules_and_no_pictures() {
+    let list = |package: &str| cargo(&["package", "--list", "--allow-dirty", "-p", package]);
+    let kernels = list("drystone-kernels");
+    for stage in STAGES {
+        assert!(kernels.contains(&format!("spirv/{}.spv", stage.name)), "{}", stage.name);
+    }
+    assert!(kernels.contains("spirv/manifest.txt"));
+    for package in ["drystone", "drystone-kernels", "drystone-cli", "drystone-kernel-builder"] {
+        let files = list(package);
+        let heavy = |f: &&str| f.starts_with("tests/references") || f.starts_with("docs/") || f.ends_with(".png");
+        assert_eq!(files.lines().find(heavy), None, "in the package of {package}");
+        assert!(files.contains("Cargo.toml"), "{package}: {files}");
+    }
+}
+
+#[test]
+fn every_dependency_builds_with_the_minimum_rust_version() {
+    let about = Command::new("rustc").arg("-vV").output().expect("rustc starts").stdout;
+    let about = String::from_utf8(about).unwrap();
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let text = cargo(&["metadata", "--format-version", "1", "--filter-platform", host]);
+    let metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let version = |text: &str| -> Vec<u32> { text.split('.').map(|part| part.parse().unwrap()).collect() };
+    let declared = |name: &str| {
+        let package = packages.iter().find(|p| p["name"] == name).unwrap();
+        version(package["rust_version"].as_str().unwrap())
+    };
+    let least = declared("drystone");
+    let mut ours = vec!["drystone".to_owned()];
+    ours.extend(dependencies(&["--features", "loader,scene-files"]));
+    for package in packages.iter().filter(|p| ours.iter().any(|name| p["name"] == name.as_str())) {
+        if let Some(needed) = package["rust_version"].as_str() {
+            assert!(version(needed) <= least, "{} {} needs Rust {needed}", package["name"], package["version"]);
+        }
+    }
+}
