@@ -332,6 +332,7 @@ impl Simulation {
         carry(old, from.entries, &mut *runner, to.entries)?;
         carry(old, from.cached_pairs, &mut *runner, to.cached_pairs)?;
         carry(old, from.cached_points, &mut *runner, to.cached_points)?;
+        carry(old, from.cached_stiffness, &mut *runner, to.cached_stiffness)?;
         carry(old, from.joints.joints, &mut *runner, to.joints.joints)?;
         carry(old, from.joints.rows, &mut *runner, to.joints.rows)?;
         carry(old, from.joints.states, &mut *runner, to.joints.states)?;

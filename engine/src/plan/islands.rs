@@ -49,6 +49,7 @@ impl IslandPasses {
                 keys: self.unsorted.keys,
                 members: self.unsorted.payloads,
                 counters: s.counters,
+                params: s.params,
             };
             let push = islands::Push { count, joints, phase, ties };
             r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(push))?;
@@ -93,7 +94,8 @@ impl IslandPasses {
         };
         r.dispatch_indirect(self.args, dispatch::BODIES, bind.with(carried_load::Push { count }))?;
         let sorted = self.find(r, ties::JOINTS)?;
-        let bind = load_share::Bind { islands: sorted.keys, members: sorted.payloads, carried_loads, load_shares };
+        let (islands, members) = (sorted.keys, sorted.payloads);
+        let bind = load_share::Bind { islands, members, carried_loads, load_shares, params: s.params };
         r.dispatch_indirect(
             self.args,
             dispatch::ISLANDS,

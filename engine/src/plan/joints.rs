@@ -9,7 +9,7 @@ use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::Twist;
 use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState};
-use drystone_kernels::solve::{joints_dual, joints_start, primal, primal_joints};
+use drystone_kernels::solve::{joints_dual, joints_start, primal, primal_joints, primal_joints_rows};
 
 /// Joints on the device.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +103,28 @@ impl JointPasses {
             joint_rows: j.rows,
             row_states: j.states,
             joint_links: j.links,
+        }
+    }
+
+    /// The same when every row of a contact has a stiffness of its own.
+    pub fn primal_rows(&self, without: primal::Bind) -> primal_joints_rows::Bind {
+        let with = self.primal(without);
+        primal_joints_rows::Bind {
+            params: with.params,
+            solver_bodies: with.solver_bodies,
+            points: with.points,
+            entries: with.entries,
+            ranges: with.ranges,
+            order: with.order,
+            rotations: with.rotations,
+            poses: with.poses,
+            deltas: with.deltas,
+            starts: with.starts,
+            joints: with.joints,
+            joint_rows: with.joint_rows,
+            row_states: with.row_states,
+            joint_links: with.joint_links,
+            tangent_stiffness: self.buffers.tangent_stiffness,
         }
     }
 

@@ -14,14 +14,15 @@ use crate::world::BOX_EDGES;
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
 use drystone_kernels::detect::manifold::{Manifold, word};
 use drystone_kernels::detect::{bounds, contacts, contacts_hull, gate, touch, touch_hull};
-use drystone_kernels::finish::{store, velocity};
+use drystone_kernels::finish::{stiffness_store, store, velocity};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
 use drystone_kernels::graph::islands::ties;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::solve::carried_load::CarriedLoad;
-use drystone_kernels::solve::{dual, predict, primal, solver_body};
+use drystone_kernels::solve::contact::TANGENTS;
+use drystone_kernels::solve::{dual, dual_rows, predict, primal, primal_rows, solver_body, stiffness_start};
 use drystone_kernels::state::edits::{self, EditRecord};
 use drystone_kernels::state::rigid::{
     Body, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
@@ -96,6 +97,8 @@ pub struct StepOptions {
     pub dual: bool,
     /// Whether what hangs together is also moved as one. Only with dual passes, whose multipliers tell what touches.
     pub momentum: bool,
+    /// Whether every row of a contact has a stiffness of its own that is kept from step to step (Eq. 19).
+    pub row_stiffness: bool,
 }
 
 /// Convex hulls. The first one is a box with sides of 2, as which boxes meet hulls.
@@ -171,6 +174,11 @@ pub struct StepBuffers {
     pub cached_pairs: Buffer<CachedPair>,
     /// Their points.
     pub cached_points: Buffer<CachedPoint>,
+    /// Stiffness of the tangent rows of the last step, [`TANGENTS`] vectors a manifold; that of the normal rows is in the points.
+    /// One vector when points have one stiffness.
+    pub tangent_stiffness: Buffer<UVec4>,
+    /// Stiffness of all rows that the next step begins with, [`stiffness_store::ROWS`] vectors a manifold; or one vector.
+    pub cached_stiffness: Buffer<UVec4>,
     /// Bodies of every colour, and behind them those of the fallback.
     pub ranges: Buffer<ColourRange>,
     pairs: Buffer<Pair>,
@@ -211,6 +219,7 @@ impl StepPlan {
         let mut r = Recording::new("step");
         let Capacities { bodies, colliders, pairs, manifolds, edits, .. } = capacities;
         let (n, m) = (u64::from(bodies), u64::from(manifolds));
+        let row_stiffness = if options.row_stiffness { m } else { 1 };
         let buffers = StepBuffers {
             params: r.buffer("params", 1)?,
             bodies: r.buffer("bodies", n)?,
@@ -234,6 +243,8 @@ impl StepPlan {
             entries: r.buffer("entries", 2 * m)?,
             cached_pairs: r.buffer("cached_pairs", m)?,
             cached_points: r.buffer("cached_points", m * u64::from(POINTS))?,
+            tangent_stiffness: r.buffer("tangent_stiffness", row_stiffness * u64::from(TANGENTS))?,
+            cached_stiffness: r.buffer("cached_stiffness", row_stiffness * u64::from(stiffness_store::ROWS))?,
             ranges: r.buffer("ranges", u64::from(options.colours) + 1)?,
             pairs: Buffer::new(drystone_kernels::gpu::BufferId(0)),
         };
@@ -365,6 +376,22 @@ impl StepPlan {
             features: s.features,
         };
         r.dispatch_indirect(work.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))?;
+        if options.row_stiffness {
+            let bind = stiffness_start::Bind {
+                params: s.params,
+                bodies: s.bodies,
+                manifolds: s.manifolds,
+                rows: s.rows,
+                entries: s.entries,
+                cached_pairs: s.cached_pairs,
+                cached_stiffness: s.cached_stiffness,
+                counters: s.counters,
+                points: s.points,
+                tangent_stiffness: s.tangent_stiffness,
+            };
+            let push = stiffness_start::Push { limit: manifolds };
+            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, bind.with(push))?;
+        }
         record_rows(r, &s, &work, self.capacities)?;
         let Coloured { order: by_colour, unsorted, room } = record_colours(r, &s, &work, self.capacities, options)?;
         let jointed = JointPasses { buffers: s, deltas: work.deltas, args: work.args, count: joints };
@@ -419,6 +446,18 @@ impl StepPlan {
             poses: s.poses,
             deltas: work.deltas,
         };
+        let primal_rows = primal_rows::Bind {
+            params: s.params,
+            solver_bodies: work.solver_bodies,
+            points: s.points,
+            entries: s.entries,
+            ranges: s.ranges,
+            order: by_colour,
+            rotations: work.rotations,
+            poses: s.poses,
+            deltas: work.deltas,
+            tangent_stiffness: s.tangent_stiffness,
+        };
         let dual = dual::Bind {
             params: s.params,
             manifolds: s.manifolds,
@@ -427,11 +466,25 @@ impl StepPlan {
             points: s.points,
             features: s.features,
         };
+        let dual_rows = dual_rows::Bind {
+            params: s.params,
+            manifolds: s.manifolds,
+            deltas: work.deltas,
+            counters: s.counters,
+            points: s.points,
+            features: s.features,
+            tangent_stiffness: s.tangent_stiffness,
+        };
         let sweep = |r: &mut Recording, stabilise: u32| -> Result<(), PlanError> {
             for colour in 0..=options.colours {
                 let serial = u32::from(colour == options.colours);
                 let push = primal::Push { colour, serial, stabilise };
-                let pass = if joints > 0 { jointed.primal(primal).with(push) } else { primal.with(push) };
+                let pass = match (joints > 0, options.row_stiffness) {
+                    (false, false) => primal.with(push),
+                    (true, false) => jointed.primal(primal).with(push),
+                    (false, true) => primal_rows.with(push),
+                    (true, true) => jointed.primal_rows(primal).with(push),
+                };
                 r.dispatch_indirect(work.colour_args, colour, pass)?;
             }
             Ok(())
@@ -444,7 +497,9 @@ impl StepPlan {
                 together.correct(r, islands, iteration + 1 == options.iterations)?;
             }
             if options.dual {
-                r.dispatch_indirect(work.args, dispatch::MANIFOLDS, dual.with(dual::Push { limit: manifolds }))?;
+                let push = dual::Push { limit: manifolds };
+                let pass = if options.row_stiffness { dual_rows.with(push) } else { dual.with(push) };
+                r.dispatch_indirect(work.args, dispatch::MANIFOLDS, pass)?;
                 if joints > 0 {
                     jointed.dual(r)?;
                 }
@@ -483,7 +538,18 @@ impl StepPlan {
             cached_pairs: s.cached_pairs,
             cached_points: s.cached_points,
         };
-        r.dispatch_indirect(work.args, dispatch::MANIFOLDS, bind.with(store::Push { limit: manifolds }))
+        r.dispatch_indirect(work.args, dispatch::MANIFOLDS, bind.with(store::Push { limit: manifolds }))?;
+        if options.row_stiffness {
+            let bind = stiffness_store::Bind {
+                counters: s.counters,
+                points: s.points,
+                tangent_stiffness: s.tangent_stiffness,
+                cached_stiffness: s.cached_stiffness,
+            };
+            let push = stiffness_store::Push { limit: manifolds };
+            r.dispatch_indirect(work.args, dispatch::MANIFOLDS, bind.with(push))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a step leaves behind: velocities, broken joints, contacts for the next step (Algorithm 1, line 37).
 
 pub mod joints_break;
+pub mod stiffness_store;
 pub mod store;
 pub mod velocity;

@@ -9,6 +9,8 @@
 //! angular         kt (r.r I - r r^T) + (kn - kt) w w^T
 //! ```
 //!
+//! When every row has a stiffness of its own, with ku that of the bitangent u, a row along u with ku - kt comes on top.
+//!
 //! The system is symmetric and, since every body has mass and inertia, positive definite. [`Systems::ldl`] factors it whole
 //! (AVBD, section 3.5); [`Systems::schur`] solves for the rotation first, and for the way from that: two systems of three
 //! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
@@ -51,6 +53,25 @@ impl<F: Real> Sum<F> {
             turn: w * kd,
             aa: (Vector::new(square, square, square) - r.times(r)) * kt + w.times(w) * kd,
             aa_off: w.mixed() * kd - r.mixed() * kt,
+        }
+    }
+}
+
+impl<F: Real> Sum<F> {
+    /// Of one row more, along `axis` with stiffness `k` and without force: what a bitangent is stiffer than its tangent.
+    #[inline(always)]
+    pub fn along(axis: Vector<F>, k: F, r: Vector<F>) -> Self {
+        let (zero, none) = (Vector::zero(), F::splat(0.0));
+        let w = r.cross(axis);
+        Self {
+            force: zero,
+            torque: zero,
+            k: none,
+            k_normal: k,
+            lever: zero,
+            turn: w * k,
+            aa: w.times(w) * k,
+            aa_off: w.mixed() * k,
         }
     }
 }
