@@ -517,7 +517,11 @@ fn capacities_beyond_what_kernels_count_are_refused() {
 #[test]
 fn the_worst_of_metrics_keeps_the_step_it_was_seen_in() {
     let mut worst = Worst::default();
-    let at = |top: f64, max_speed: f64| Metrics { top, max_speed, kinetic_energy: -3.0, ..Metrics::default() };
+    let at = |top: f64, max_speed: f64| {
+        let mut m = Metrics::default();
+        (m.top, m.max_speed, m.kinetic_energy) = (top, max_speed, -3.0);
+        m
+    };
     for (step, m) in [at(5.0, 1.0), at(3.0, 7.0), at(4.0, 2.0)].iter().enumerate() {
         worst.see(step as u64, m);
     }

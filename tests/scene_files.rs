@@ -117,7 +117,10 @@ fn mistakes_are_named_with_their_place() {
         (r#"{"bodies": [], "settings": {"speed": 1}}"#.into(), "settings.speed: there is no such setting"),
         (r#"{"bodies": [], "settings": {"alpha": 2}}"#.into(), "settings.alpha is 2; it must be 0 to 1"),
         (r#"{"bodies": [], "settings": {"alpha": "x"}}"#.into(), "settings.alpha is a string; it must be a number"),
-        (r#"{"bodies": [], "settings": {"iterations": 1e18}}"#.into(), "settings.iterations is 1000000000000000000; it must be a whole number from 1 to 1000"),
+        (
+            r#"{"bodies": [], "settings": {"iterations": 1e18}}"#.into(),
+            "settings.iterations is 1000000000000000000; it must be a whole number from 1 to 1000",
+        ),
         // Bodies.
         (
             with_body(&format!("\"kind\": \"liquid\", {ball}")),
@@ -277,7 +280,7 @@ fn every_scene_survives_being_written_and_read() {
         ("chainmail", "side", 4.0),
         ("joint_grid", "side", 12.0),
     ];
-    for name in scenes::NAMES {
+    for name in scenes::NAMES.iter().copied() {
         let given = set.iter().filter(|s| s.0 == name).map(|s| (s.1.to_owned(), s.2));
         let scene = scenes::build(name, &given.collect::<BTreeMap<_, _>>()).unwrap();
         survives(&scene, 20.0 / 60.0);

@@ -44,7 +44,5 @@ pub mod world;
 pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
-pub use settings::{
-    AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings,
-};
+pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::{BodyState, Event, EventKind, JointState, Simulation, StepReport};

@@ -219,7 +219,7 @@ impl StepPlan {
         let mut r = Recording::new("step");
         let Capacities { bodies, colliders, pairs, manifolds, edits, .. } = capacities;
         let (n, m) = (u64::from(bodies), u64::from(manifolds));
-        let row_stiffness = if options.row_stiffness { m } else { 1 };
+        let by_row = |vectors: u32| if options.row_stiffness { m * u64::from(vectors) } else { 1 };
         let buffers = StepBuffers {
             params: r.buffer("params", 1)?,
             bodies: r.buffer("bodies", n)?,
@@ -243,8 +243,8 @@ impl StepPlan {
             entries: r.buffer("entries", 2 * m)?,
             cached_pairs: r.buffer("cached_pairs", m)?,
             cached_points: r.buffer("cached_points", m * u64::from(POINTS))?,
-            tangent_stiffness: r.buffer("tangent_stiffness", row_stiffness * u64::from(TANGENTS))?,
-            cached_stiffness: r.buffer("cached_stiffness", row_stiffness * u64::from(stiffness_store::ROWS))?,
+            tangent_stiffness: r.buffer("tangent_stiffness", by_row(TANGENTS))?,
+            cached_stiffness: r.buffer("cached_stiffness", by_row(stiffness_store::ROWS))?,
             ranges: r.buffer("ranges", u64::from(options.colours) + 1)?,
             pairs: Buffer::new(drystone_kernels::gpu::BufferId(0)),
         };

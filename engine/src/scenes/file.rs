@@ -8,10 +8,10 @@ use super::json::{
     Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
 };
 use super::{Action, DT, Scene, SceneError};
-use crate::{Settings, SettingsError};
 use crate::glam::{Quat, Vec3};
 use crate::render::Camera;
 use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Hull, Shape, World, WorldError};
+use crate::{Settings, SettingsError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;

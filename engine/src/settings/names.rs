@@ -285,7 +285,8 @@ mod tests {
 
     #[test]
     fn what_is_named_can_be_set_again() {
-        for settings in [Settings::default(), Settings::paper(), Settings::default().with(|s| s.set("solver", 1.0).unwrap())]
+        for settings in
+            [Settings::default(), Settings::paper(), Settings::default().with(|s| s.set("solver", 1.0).unwrap())]
         {
             settings.check().unwrap();
             let mut back = Settings::default();

@@ -302,10 +302,7 @@ impl Page {
         let mut by_size: Vec<_> = memory.iter().map(|m| (m.name.clone(), m.bytes)).collect();
         by_size.sort_by_key(|m| std::cmp::Reverse(m.1));
         let tables = [
-            table(
-                "Settings",
-                settings(self.dt, simulation.settings()),
-            ),
+            table("Settings", settings(self.dt, simulation.settings())),
             table("Device", fields(&device)),
             table("Mean time by pass", self.passes().into_iter().map(|(n, t)| (n.to_owned(), format!("{t:.3} ms")))),
             table(

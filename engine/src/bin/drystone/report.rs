@@ -178,8 +178,7 @@ impl Run {
         let memory = simulation.memory();
         let by_buffer: BTreeMap<_, _> = memory.iter().map(|m| (m.name.clone(), m.bytes)).collect();
         let worst: Map<_, _> = watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.value))).collect();
-        let worst_step: Map<_, _> =
-            watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.step))).collect();
+        let worst_step: Map<_, _> = watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.step))).collect();
         let mut report = json!({
             "scene": self.name,
             "backend": info.backend,
