@@ -39,6 +39,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let params = b.params.at(0);
     let rules = JointRules::new(&params, false);
     let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+    let rows = params.options & option::ROWS != 0;
     let mut r = 0;
     while r < joint.rows {
         let row = b.joint_rows.at(joint.first_row + r);
@@ -49,7 +50,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let highest = params.k_max * state.unit;
         let strongest = highest * length;
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
-        if asked.inside && (row.grows() || params.options & option::ROWS != 0) {
+        if asked.inside && (row.grows() || rows) {
             let spring = row.role == role::SPRING;
             let gentle = row.ramps_gently();
             let beta = if gentle { params.beta_spring } else { params.beta_joint };

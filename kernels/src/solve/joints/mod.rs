@@ -165,8 +165,8 @@ pub struct JointRules {
     pub most: f32,
     /// Units of stiffness from which on a joint carries much, and
     pub loaded: f32,
-    /// how many times as many make it one altogether.
-    pub loaded_range: f32,
+    /// how many more of as many make it one altogether.
+    pub loaded_more: f32,
     /// Whether rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18).
     pub curved: bool,
     /// Whether springs have no multiplier (Eq. 16).
@@ -183,7 +183,7 @@ impl JointRules {
             alpha_light: params.alpha_light,
             most: params.correction_joint,
             loaded: params.loaded,
-            loaded_range: params.loaded_range,
+            loaded_more: params.loaded_range - 1.0,
             curved: params.options & option::CURVED != 0,
             penalty_springs: params.options & option::PENALTY_SPRINGS != 0,
         };
@@ -335,10 +335,10 @@ impl JointRow {
     pub fn ask(&self, rules: &JointRules, state: &RowState, value: f32, length: f32) -> Asked {
         let length = if self.turns() { 1.0 } else { length };
         let mut target = self.low;
-        let loaded = (state.k / fmax(state.unit, 1e-30) / rules.loaded - 1.0) / (rules.loaded_range - 1.0);
+        let loaded = (state.k / fmax(state.unit, 1e-30) / rules.loaded - 1.0) / rules.loaded_more;
         let mut keep = rules.alpha_light + (rules.alpha - rules.alpha_light) * fmax(0.0, fmin(loaded, 1.0));
         let (mut least, mut most) = (-self.bound, self.bound);
-        let mut compliance = 0.0;
+        let (mut lambda, mut compliance) = (state.lambda, 0.0);
         if self.role == role::LIMIT {
             // A limb may be caught beyond its limit by what lies around it: that takes a push.
             keep = if self.turns() { rules.alpha } else { keep };
@@ -353,6 +353,8 @@ impl JointRow {
             let stiffest = self.stiffest(rules.dt);
             compliance = 1.0 / stiffest;
             keep = self.damping / rules.dt * compliance;
+            // Algorithm 1, line 16: the multiplier only says what it pulled with.
+            lambda = if rules.penalty_springs { 0.0 } else { lambda };
         }
         let middle = 0.5 * (self.low + self.high);
         let mut e = self.difference(value, target);
@@ -375,16 +377,12 @@ impl JointRow {
         if self.role == role::SPEED {
             error = e - self.low * rules.dt;
         }
-        let mut wanted = state.lambda + state.k * (error - state.lambda * compliance);
-        if self.role == role::SPRING && rules.penalty_springs {
-            // Algorithm 1, line 16. The multiplier only says what it pulled with.
-            wanted = state.k * error;
-        }
+        let wanted = lambda + state.k * (error - lambda * compliance);
         let force = fmax(least, fmin(wanted, most));
         let inside = force == wanted;
         let mut k = state.k;
         if !inside && !rules.curved {
-            let reaching = abs(force - state.lambda) / fmax(abs(error), 1e-30);
+            let reaching = abs(force - lambda) / fmax(abs(error), 1e-30);
             k = fmin(k, reaching);
         }
         Asked { error, force, k, inside }
