@@ -324,5 +324,5 @@ fn the_table_of_numbers_has_every_setting() {
         assert_eq!(published.parse::<f32>().ok(), Some(paper[name] as f32), "{row}");
         assert!(cells.len() >= 7 && cells[4..7].iter().all(|c| !c.is_empty()), "{row}");
     }
-    assert!(row("k_vbd").is_some());
+    assert!(row("k_vbd").is_some() && row("alpha_vbd").is_some());
 }

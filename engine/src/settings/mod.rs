@@ -294,6 +294,9 @@ impl VbdSettings {
         Params {
             k_start: self.stiffness,
             k_joint: self.stiffness,
+            alpha: self.alpha,
+            alpha_tangent: self.alpha * usual.alpha_tangent,
+            correction: avbd::UNBOUNDED,
             alpha_joint: 0.0,
             alpha_light: 0.0,
             warm: 0.0,

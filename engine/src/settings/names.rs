@@ -198,6 +198,19 @@ static FIELDS: &[Field] = &[
             }
         },
     },
+    Field {
+        name: "alpha_vbd",
+        allowed: UNIT,
+        get: |s| match s.solver {
+            Solver::Vbd(v) => Some(v.alpha.into()),
+            Solver::Avbd(_) => None,
+        },
+        put: |s, value| {
+            if let Solver::Vbd(v) = &mut s.solver {
+                v.alpha = value as f32;
+            }
+        },
+    },
 ];
 
 impl Settings {
