@@ -60,7 +60,8 @@ impl Seen {
     }
 }
 
-/// Stopping distances v^2 / (2 mu g) of the blocks of `friction`, and how far they went: the worst difference, as a part.
+/// Stopping distances v^2 / (2 mu g) of the blocks of `friction`, and how far they went: the worst difference, as a
+/// part.
 fn slid(seen: &Seen) -> f64 {
     // Blocks are in the order of their coefficients, 0 to 1; the first slides for ever.
     let blocks = seen.ways.len() - 1;
@@ -222,16 +223,14 @@ static ROWS: &[Row] = &[
 
 fn main() -> drystone::Result<()> {
     println!("# The published scheme beside the engine's own\n");
-    println!(
-        "Made by `cargo run --release --example paper_table > docs/paper_settings.md`, on the CPU backend; not edited.\n"
-    );
+    println!("Made by `cargo run --release --example paper_table > docs/paper_settings.md`, on the CPU; not edited.\n");
     println!(
         "*Own* is `Settings::default()`, *paper* is `Settings::published()` at the same iterations and sub-steps:"
     );
     println!(
-        "`AvbdSettings::paper()`, and contacts found only where bodies are at the start of a step. Beta has units that the paper"
+        "`AvbdSettings::paper()`, and contacts found only where bodies are at the start of a step. Beta has units that"
     );
-    println!("does not tell (`docs/numbers.md`), so the upper end of its range stands beside its 10.\n");
+    println!("the paper does not tell (`docs/numbers.md`), so the upper end of its range stands beside its 10.\n");
     println!(
         "Overlap and stretch are the worst of all steps, stretch the sum over all joints; energy is the greatest gain"
     );
@@ -326,8 +325,8 @@ fn run(row: &Row, scene: Scene) -> drystone::Result<Seen> {
     let places = simulation.bodies()?;
     let mut seen =
         Seen { top: (begin.top, begin.top), broken: (0, simulation.world().joints().count()), ..Seen::default() };
-    // Velocities are differences of poses: what a body starts with is first seen after a step; and what is thrown in later
-    // brings its own.
+    // Velocities are differences of poses: what a body starts with is first seen after a step; and what is thrown in
+    // later brings its own.
     let mut start: Option<f64> = None;
     for step in 0..(row.seconds / dt).round() as u32 {
         let added =

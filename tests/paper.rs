@@ -1,5 +1,6 @@
-//! The published scheme, `AvbdSettings::paper()`: closed forms, what the paper claims, and that stiffness is kept for every
-//! row by itself. What it makes of the papers' scenes is in `docs/paper_settings.md`, made by `examples/paper_table.rs`.
+//! The published scheme, `AvbdSettings::paper()`: closed forms, what the paper claims, and that stiffness is kept for
+//! every row by itself. What it makes of the papers' scenes is in `docs/paper_settings.md`, made by
+//! `examples/paper_table.rs`.
 
 mod common;
 
@@ -9,7 +10,7 @@ use drystone::glam::{Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::plan::step::Capacities;
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, World};
-use drystone::{AvbdSettings, RotationForm, Settings, Simulation, scenes};
+use drystone::{AvbdSettings, PrimalForm, RotationForm, Settings, Simulation, scenes};
 use drystone_kernels::finish::stiffness_store::ROWS;
 use drystone_kernels::gpu::glam::UVec4;
 use std::f32::consts::TAU;
@@ -58,8 +59,8 @@ fn a_free_fall_is_that_of_backward_euler() {
 
 #[test]
 fn a_box_at_rest_sinks_a_little_and_lies_still() {
-    // Eq. 19 takes 1 - alpha gamma = 6% of the multiplier every step, and the iterations put it back with the error that
-    // Eq. 18 leaves, (1 - alpha) C0: so there has to be some overlap at rest.
+    // Eq. 19 takes 1 - alpha gamma = 6% of the multiplier every step, and the iterations put it back with the error
+    // that Eq. 18 leaves, (1 - alpha) C0: so there has to be some overlap at rest.
     on_every_backend(|backend| {
         let (world, body) = on_floor(0.5, Vec3::ZERO);
         let mut simulation = Simulation::new(world, paper(4), backend.device()).unwrap();
@@ -161,7 +162,8 @@ fn springs_of_ten_thousand_to_one_converge_with_iterations() {
 
 #[test]
 fn the_first_order_rotation_loses_spin_and_the_exact_one_does_not() {
-    // Eq. 20 takes 2 sin(w dt / 2) of an angle whose half Eq. 21 turned by atan(w dt / 2): 1 - (w dt)^2 / 8 - ... a step.
+    // Eq. 20 takes 2 sin(w dt / 2) of an angle whose half Eq. 21 turned by atan(w dt / 2): 1 - (w dt)^2 / 8 - ... a
+    // step.
     let spin = |rotation: RotationForm| {
         let mut world = World::new();
         world.set_gravity(Vec3::ZERO).unwrap();
@@ -202,7 +204,8 @@ fn every_row_of_a_contact_keeps_its_own_stiffness() {
         let apart = |a: f32, b: f32| (a - b).abs() > 1e-3 * b;
         assert!((0..4).all(|i| apart(tangent[i], bitangent[i]) || apart(tangent[i], normal[i])), "{place}");
 
-        // Without growth (beta 0), the next step has gamma times what was kept, row by row, between k_start and k_max (Eq. 19).
+        // Without growth (beta 0), the next step has gamma times what was kept, row by row, between k_start and k_max
+        // (Eq. 19).
         let (world, body) = on_floor(0.5, Vec3::ZERO);
         let settings = changed(4, |a| a.beta = 0.0);
         let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
@@ -325,4 +328,32 @@ fn the_table_of_numbers_has_every_setting() {
         assert!(cells.len() >= 7 && cells[4..7].iter().all(|c| !c.is_empty()), "{row}");
     }
     assert!(row("k_vbd").is_some() && row("alpha_vbd").is_some());
+}
+
+#[test]
+fn backends_and_lanes_agree_on_its_steps() {
+    // A pyramid that settles, with a chain of two bars beside it and without: all stages that know of rows.
+    let mut world = scenes::pyramid(5).unwrap();
+    let bar = |x: f32| BodyDesc::dynamic().at(Vec3::new(x, 4.0, 9.0)).with(Collider::cuboid(Vec3::new(1.0, 0.2, 0.2)));
+    let (a, b) = (world.add(bar(0.5)).unwrap(), world.add(bar(1.5)).unwrap());
+    world.add_joint(JointDesc::ball(a, None).anchors(Vec3::X * -0.5, Vec3::new(0.0, 4.0, 9.0))).unwrap();
+    world.add_joint(JointDesc::ball(b, a).anchors(Vec3::X * -0.5, Vec3::X * 0.5)).unwrap();
+    let without = scenes::pyramid(5).unwrap();
+    for world in [world, without] {
+        let states = |device: Device, lanes: u32| {
+            let settings = paper(4).with(|s| s.primal = PrimalForm::Lanes(lanes));
+            let mut simulation = Simulation::new(world.clone(), settings, device).unwrap();
+            run(&mut simulation, 12);
+            simulation.bodies().unwrap()
+        };
+        let here = states(CPU, 1);
+        on_every_backend(|backend| {
+            for lanes in [1, 4] {
+                for ((handle, a), (_, b)) in here.iter().zip(states(backend.device(), lanes)) {
+                    let way = (a.position - b.position).length();
+                    assert!(way < 1e-4, "{handle:?} on {} with {lanes} lanes: {way} m apart", backend.name());
+                }
+            }
+        });
+    }
 }

@@ -174,10 +174,11 @@ pub struct StepBuffers {
     pub cached_pairs: Buffer<CachedPair>,
     /// Their points.
     pub cached_points: Buffer<CachedPoint>,
-    /// Stiffness of the tangent rows of the last step, [`TANGENTS`] vectors a manifold; that of the normal rows is in the points.
-    /// One vector when points have one stiffness.
+    /// Stiffness of the tangent rows of the last step, [`TANGENTS`] vectors a manifold; that of the normal rows is in
+    /// the points. One vector when points have one stiffness.
     pub tangent_stiffness: Buffer<UVec4>,
-    /// Stiffness of all rows that the next step begins with, [`stiffness_store::ROWS`] vectors a manifold; or one vector.
+    /// Stiffness of all rows that the next step begins with, [`stiffness_store::ROWS`] vectors a manifold; or one
+    /// vector.
     pub cached_stiffness: Buffer<UVec4>,
     /// Bodies of every colour, and behind them those of the fallback.
     pub ranges: Buffer<ColourRange>,

@@ -44,31 +44,32 @@ pub struct AvbdSettings {
     /// units in an iteration. 10 is the paper's number; the conversion is this engine's, see [units](Self#units).
     pub beta: f32,
     /// What is kept of multipliers from step to step, 0 to 1, times alpha, and of stiffness with
-    /// [`row_stiffness`](Self::row_stiffness) (Eq. 19). 0.99 is the paper's. Not used with [`stabilise`](Self::stabilise),
-    /// where multipliers hold no correction that would have to fade.
+    /// [`row_stiffness`](Self::row_stiffness) (Eq. 19). 0.99 is the paper's. Not used with
+    /// [`stabilise`](Self::stabilise), where multipliers hold no correction that would have to fade.
     pub gamma: f32,
     /// Stiffness of a new contact, in units. 1: the mass against which the contact works. Less sinks at few iterations,
     /// more makes towers tremble.
     pub k_start: f32,
-    /// Highest stiffness, in units, and with the size the highest multiplier (section 4, "Bounding the Dual Variables").
-    /// 1e5: f32 resolves a part in 1.6e7, so a body's own inertia is still there to five bits and more beside it.
+    /// Highest stiffness, in units, and with the size the highest multiplier (section 4, "Bounding the Dual
+    /// Variables"). 1e5: f32 resolves a part in 1.6e7, so a body's own inertia is still there to five bits and more
+    /// beside it.
     pub k_max: f32,
     /// Stiffness for the load a contact carries: what a multiplier pushes with, over the size, times this. A load is
-    /// held with an error of a hundredth of the size at 100. Chosen on columns, stacks, pyramids, piles and card houses at 4
-    /// iterations; above 200, tall stacks tremble.
+    /// held with an error of a hundredth of the size at 100. Chosen on columns, stacks, pyramids, piles and card houses
+    /// at 4 iterations; above 200, tall stacks tremble.
     pub k_load: f32,
-    /// Every row has a stiffness of its own, two tangents and a normal a contact point, kept from step to step (Eq. 19),
-    /// as published. Otherwise points have one, which follows the load and is not kept: one that outlives its reason
-    /// makes columns tremble, and the hot loops read three lines of memory a contact instead of four.
+    /// Every row has a stiffness of its own, two tangents and a normal a contact point, kept from step to step (Eq.
+    /// 19), as published. Otherwise points have one, which follows the load and is not kept: one that outlives its
+    /// reason makes columns tremble, and the hot loops read three lines of memory a contact instead of four.
     pub row_stiffness: bool,
-    /// Rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18): smaller steps at the
-    /// bounds. Otherwise a contact that does not push has none, and one that lets go has Eq. 14.
+    /// Rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18): smaller steps at
+    /// the bounds. Otherwise a contact that does not push has none, and one that lets go has Eq. 14.
     pub clamped_curvature: bool,
-    /// Rescales the stiffness of sliding friction (Eq. 14), by the whole force. Without it sliding bodies go a fifth too
-    /// far at 4 iterations. The paper leaves it out ("we use the simple solution", section 5).
+    /// Rescales the stiffness of sliding friction (Eq. 14), by the whole force. Without it sliding bodies go a fifth
+    /// too far at 4 iterations. The paper leaves it out ("we use the simple solution", section 5).
     pub rescale_friction: bool,
-    /// Post-stabilisation (section 6): the iterations leave the overlap there is alone, and a pass behind them corrects it
-    /// without giving velocity. Multipliers are then kept whole from step to step, so a pile at rest needs no error
+    /// Post-stabilisation (section 6): the iterations leave the overlap there is alone, and a pass behind them corrects
+    /// it without giving velocity. Multipliers are then kept whole from step to step, so a pile at rest needs no error
     /// to carry its load.
     pub stabilise: bool,
     /// Bodies that hang together, and touch nothing that does not move, are also moved as one: few iterations lose
@@ -80,8 +81,8 @@ pub struct AvbdSettings {
     /// fall again in the next step. Chosen on stacks and card houses.
     pub slop: f32,
     /// Part of a sticking point's drift that the iterations leave alone in a step, 0 to 1, with
-    /// [`stabilise`](Self::stabilise); without it, alpha. 0.99: a hundredth of the drift a step brings card houses back, and
-    /// five hundredths shake an arch, as correction within the iterations goes into multipliers.
+    /// [`stabilise`](Self::stabilise); without it, alpha. 0.99: a hundredth of the drift a step brings card houses
+    /// back, and five hundredths shake an arch, as correction within the iterations goes into multipliers.
     pub sticking: f32,
     /// Overlap that the iterations of a step correct at most, in sizes: what turns into velocity. 0.02 a step is 1.2
     /// sizes a second at 60 steps a second: bodies pushed into each other part without being thrown.
@@ -89,26 +90,26 @@ pub struct AvbdSettings {
     /// The same of the pass behind the iterations, which gives no velocity: at 0.1 an
     /// overlap of a size is gone after ten steps.
     pub correction_stabilised: f32,
-    /// Overlap from which on a contact keeps nothing of the last step, in sizes: a conflict that no step solves must not
-    /// pile up force from step to step. 0.4 was chosen on bodies created inside each other.
+    /// Overlap from which on a contact keeps nothing of the last step, in sizes: a conflict that no step solves must
+    /// not pile up force from step to step. 0.4 was chosen on bodies created inside each other.
     pub deep: f32,
     /// Distance within which a point whose feature was renamed takes over from the nearest one of the last step, in
     /// sizes. 0.2: a tenth of the distance of a cube's corners, far more than a point moves in a step at rest.
     pub rematch: f32,
-    /// Square of the drift from which on a sticking point gets new anchors, in squares of the size. 0.01 is a drift of a
-    /// tenth of the size: beyond it the linear error along the tangents is no longer small.
+    /// Square of the drift from which on a sticking point gets new anchors, in squares of the size. 0.01 is a drift of
+    /// a tenth of the size: beyond it the linear error along the tangents is no longer small.
     pub anchor_drift: f32,
-    /// Part of an outer force that a body may feel and still start a step as if it were held. The paper's guess takes as
-    /// much of gravity as was felt (0 here, 1 for [`free`](Self::free)); but what trembles is fed back that way. 0.3 was
-    /// chosen on piles and columns at 4 iterations.
+    /// Part of an outer force that a body may feel and still start a step as if it were held. The paper's guess takes
+    /// as much of gravity as was felt (0 here, 1 for [`free`](Self::free)); but what trembles is fed back that way. 0.3
+    /// was chosen on piles and columns at 4 iterations.
     pub quiet: f32,
     /// Part from which on it starts as if it were free; between, in proportion. Chosen with [`quiet`](Self::quiet).
     pub free: f32,
     /// A body with joints starts from gravity only in free fall: part of it would be felt again in the next step, and a
     /// chain would gain energy. Not in the paper.
     pub falling_only: bool,
-    /// Difference from a free fall, as a part of it, up to which a body with joints falls freely. Chosen on ragdolls and
-    /// chains in free fall.
+    /// Difference from a free fall, as a part of it, up to which a body with joints falls freely. Chosen on ragdolls
+    /// and chains in free fall.
     pub falling: f32,
     /// Difference from which on it is held; between, in proportion. Chosen with [`falling`](Self::falling).
     pub held: f32,
@@ -121,7 +122,8 @@ pub struct AvbdSettings {
     /// How fast the stiffness of joints grows with error within a step (Eq. 12), as [`beta`](Self::beta). 1000 is the
     /// upper end of the range in which the paper found no difference, and holds a pendulum of 50,000 : 1.
     pub beta_joint: f32,
-    /// Part of a joint's error that the pass behind the iterations leaves alone. 0.5: ropes that are corrected at once whip.
+    /// Part of a joint's error that the pass behind the iterations leaves alone. 0.5: ropes that are corrected at once
+    /// whip.
     pub stabilised: f32,
     /// Error that a joint corrects at most in a step, in sizes or radians: behind the iterations, or by Eq. 18.
     /// 0.02 is at most 1.2 sizes a second at 60 steps a second: what an edit tore apart is mended without a blow.
@@ -130,19 +132,21 @@ pub struct AvbdSettings {
     /// into velocity of what is thousands of times as heavy.
     pub correction_joint_moving: f32,
     /// Units of stiffness from which on a joint counts as one that carries much and takes alpha: the pass behind the
-    /// iterations is enough for a limb, but lifts no load thousands of times as heavy as what carries it. With the default
-    /// `k_load_joint`, a size of 0.1 m and 60 steps a second, 500 units are a pull of 370 times the weight of its bodies.
+    /// iterations is enough for a limb, but lifts no load thousands of times as heavy as what carries it. With the
+    /// default `k_load_joint`, a size of 0.1 m and 60 steps a second, 500 units are a pull of 370 times the weight of
+    /// its bodies.
     pub loaded: f32,
     /// How many times as many make it one altogether; between, alpha is blended.
     pub loaded_range: f32,
     /// Part of the load that counts for a rod or a rope: much stiffer along its line than its pull holds it across, it
     /// whips. Chosen on rods and ropes.
     pub taut: f32,
-    /// Stiffness that a spring along a line begins with, in units. With 1, the first step of a scene under tension stretches
-    /// stiff springs by half a millimetre, almost 1% of all energy. With 3 the weak springs of Figure 2 are off by 1%.
+    /// Stiffness that a spring along a line begins with, in units. With 1, the first step of a scene under tension
+    /// stretches stiff springs by half a millimetre, almost 1% of all energy. With 3 the weak springs of Figure 2 are
+    /// off by 1%.
     pub k_spring: f32,
-    /// Stiffness for the load it carries, as [`k_load`](Self::k_load). Gentler than that of joints: what is stiff at once holds
-    /// what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
+    /// Stiffness for the load it carries, as [`k_load`](Self::k_load). Gentler than that of joints: what is stiff at
+    /// once holds what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
     pub k_load_spring: f32,
     /// How fast its stiffness grows with error (Eq. 16), as [`beta`](Self::beta).
     pub beta_spring: f32,
@@ -152,8 +156,8 @@ pub struct AvbdSettings {
     /// Least part of what joints pull with that counts as a load. 0.03: at the turning points of a few crude iterations
     /// nothing may be felt at all, and joints must not let go.
     pub least_share: f32,
-    /// Bodies of an assembly of joints, for every iteration, up to which all of it counts. Corrections travel by about a body
-    /// in an iteration and a half: what is not much longer than they come has no waves that could be heavy.
+    /// Bodies of an assembly of joints, for every iteration, up to which all of it counts. Corrections travel by about
+    /// a body in an iteration and a half: what is not much longer than they come has no waves that could be heavy.
     pub share_reach: f32,
     /// Gap below which bodies count as touching when it is asked what hangs together, in sizes. 0.01: what is held by
     /// something that gives way a little in the last iteration is not free to fall.
@@ -161,8 +165,8 @@ pub struct AvbdSettings {
     /// Largest turn of what is moved as one, radians: the motion is rigid to first order only, with an error of 2% of
     /// the lever at 0.2.
     pub largest_turn: f32,
-    /// Bodies that hang together up to which they are moved as one in every iteration; more are in the last one only, and not
-    /// when something holds them. 4096: one subgroup adds them up.
+    /// Bodies that hang together up to which they are moved as one in every iteration; more are in the last one only,
+    /// and not when something holds them. 4096: one subgroup adds them up.
     pub many: u32,
 }
 
@@ -219,10 +223,10 @@ impl Default for AvbdSettings {
 pub(super) const UNBOUNDED: f32 = 1e30;
 
 impl AvbdSettings {
-    /// The published scheme, to the letter: alpha 0.95, beta 10 and gamma 0.99 for all rows (Table 2); Eq. 12 to 16 and 18;
-    /// stiffness a row, kept from step to step (Eq. 19); the Hessian of Algorithm 1, line 18; springs by penalty (line 16);
-    /// rotations to first order (Eq. 20 and 21); the adaptive guess without a dead zone. No post-stabilisation, no stiffness
-    /// from the load, no motion of islands, no bound on what a step corrects.
+    /// The published scheme, to the letter: alpha 0.95, beta 10 and gamma 0.99 for all rows (Table 2); Eq. 12 to 16 and
+    /// 18; stiffness a row, kept from step to step (Eq. 19); the Hessian of Algorithm 1, line 18; springs by penalty
+    /// (line 16); rotations to first order (Eq. 20 and 21); the adaptive guess without a dead zone. No
+    /// post-stabilisation, no stiffness from the load, no motion of islands, no bound on what a step corrects.
     ///
     /// What the paper leaves open is chosen so: `beta` and `k_start` are in this engine's [units](Self#units), with a
     /// start of one unit; `k` is bounded by 1e6 units and multipliers by that times the size, "large (but finite)"
@@ -260,19 +264,19 @@ impl AvbdSettings {
     }
 }
 
-/// Numbers of plain vertex block descent, to compare with: stiffness stays what it is, a spring's its own, and there are no
-/// multipliers. What the initial guess needs is as in [`AvbdSettings::default`].
+/// Numbers of plain vertex block descent, to compare with: stiffness stays what it is, a spring's its own, and there
+/// are no multipliers. What the initial guess needs is as in [`AvbdSettings::default`].
 ///
 /// Start from the default: `VbdSettings::default().with(|v| v.stiffness = 100.0)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct VbdSettings {
-    /// Stiffness of contacts and joints, in [units](AvbdSettings#units). By name `k_vbd`. 1e4 holds the heaviest scene of the
-    /// comparison; the softer it is, the better it converges and the more everything stretches.
+    /// Stiffness of contacts and joints, in [units](AvbdSettings#units). By name `k_vbd`. 1e4 holds the heaviest scene
+    /// of the comparison; the softer it is, the better it converges and the more everything stretches.
     pub stiffness: f32,
-    /// Part of the overlap at the start of a step that contacts leave alone, 0 to 1. By name `alpha_vbd`. 0 is the penalty of
-    /// Eq. 7. 1, the default, is how the engine has compared so far: contacts only resist what a step adds, so what lies on
-    /// others sinks for ever: the top of a stack of ten by 4.5 mm a second at 1e3 units.
+    /// Part of the overlap at the start of a step that contacts leave alone, 0 to 1. By name `alpha_vbd`. 0 is the
+    /// penalty of Eq. 7. 1, the default, is how the engine has compared so far: contacts only resist what a step adds,
+    /// so what lies on others sinks for ever: the top of a stack of ten by 4.5 mm a second at 1e3 units.
     pub alpha: f32,
 }
 

@@ -9,13 +9,13 @@ use crate::glam::Vec3;
 use crate::plan::step::StepOptions;
 use drystone_kernels::state::rigid::{Params, option};
 
-/// How many lanes of the device work on a body in the primal pass. The result is the same to rounding; what is fastest depends
-/// on the device. The CPU backend has one lane whatever is asked for.
+/// How many lanes of the device work on a body in the primal pass. The result is the same to rounding; what is fastest
+/// depends on the device. The CPU backend has one lane whatever is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrimalForm {
-    /// By the size of each colour: four for a body of a colour too small to fill a GPU, else one. On drivers that run on
-    /// the CPU always one: measured there, four lanes take three times as long.
+    /// By the size of each colour: four for a body of a colour too small to fill a GPU, else one. On drivers that run
+    /// on the CPU always one: measured there, four lanes take three times as long.
     Auto,
     /// So many for all, a power of two up to 64. Subgroups that are narrower take as many as they have.
     Lanes(u32),
@@ -83,8 +83,8 @@ impl From<VbdSettings> for Solver {
     }
 }
 
-/// Parameters of the step. The struct may grow: start from [`Settings::default`] or [`Settings::paper`] and change fields,
-/// in place or with [`Settings::with`].
+/// Parameters of the step. The struct may grow: start from [`Settings::default`] or [`Settings::paper`] and change
+/// fields, in place or with [`Settings::with`].
 ///
 /// ```
 /// use drystone::{Settings, VbdSettings};
@@ -96,19 +96,19 @@ impl From<VbdSettings> for Solver {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The method and its numbers. By name and number: `solver` 0 is [`AvbdSettings::default`], 1 [`VbdSettings::default`], 2
-    /// [`AvbdSettings::paper`].
+    /// The method and its numbers. By name and number: `solver` 0 is [`AvbdSettings::default`], 1
+    /// [`VbdSettings::default`], 2 [`AvbdSettings::paper`].
     pub solver: Solver,
     /// Primal and dual passes a step. The paper's piles use 4. Information travels by about a body an iteration.
     pub iterations: u32,
     /// Steps that a call of [`crate::Simulation::step`] is divided into.
     pub substeps: u32,
-    /// Distance at which contacts are made, as a part of the thinner collider's half side, so that resting contact is not lost between
-    /// steps. 0.04: chosen on stacks of plates and boxes; more finds contacts that are never needed.
+    /// Distance at which contacts are made, as a part of the thinner collider's half side, so that resting contact is
+    /// not lost between steps. 0.04: chosen on stacks of plates and boxes; more finds contacts that are never needed.
     pub margin: f32,
-    /// Longest way that a collider's box is drawn out by in a step, in sizes of the collider: pairs that close in get contacts
-    /// early, which push only what would overlap at the end of the step. 16: what is faster than that many sizes a step would
-    /// otherwise meet the whole scene. 0 finds contacts only where bodies are, as the paper does.
+    /// Longest way that a collider's box is drawn out by in a step, in sizes of the collider: pairs that close in get
+    /// contacts early, which push only what would overlap at the end of the step. 16: what is faster than that many
+    /// sizes a step would otherwise meet the whole scene. 0 finds contacts only where bodies are, as the paper does.
     pub sweep: f32,
     /// Colours, 1 to 32. Bodies that need more are solved one after the other, and counted.
     pub colours: u32,
@@ -168,7 +168,8 @@ impl Settings {
         Self::default().published()
     }
 
-    /// The same settings with the published scheme: what [`Settings::paper`] changes, and iterations and the rest as they are.
+    /// The same settings with the published scheme: what [`Settings::paper`] changes, and iterations and the rest as
+    /// they are.
     pub fn published(self) -> Self {
         self.with(|s| (s.solver, s.sweep) = (AvbdSettings::paper().into(), 0.0))
     }
@@ -231,8 +232,8 @@ impl AvbdSettings {
     fn params(&self) -> Params {
         let s = self;
         let bit = |on: bool, bit: u32| if on { bit } else { 0 };
-        // Section 6: with a pass of its own for the error there is, the iterations leave all of it alone, and multipliers hold
-        // no part of its correction that would have to fade. Else Eq. 19.
+        // Section 6: with a pass of its own for the error there is, the iterations leave all of it alone, and
+        // multipliers hold no part of its correction that would have to fade. Else Eq. 19.
         let (alpha, warm) = if s.stabilise { (1.0, 1.0) } else { (s.alpha, s.alpha * s.gamma) };
         Params {
             gravity: Vec3::ZERO,

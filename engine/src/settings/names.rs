@@ -214,8 +214,9 @@ static FIELDS: &[Field] = &[
 ];
 
 impl Settings {
-    /// Sets a value by its name: numbers, and 0 or 1 for switches. `solver` brings that solver's own defaults with it, so it comes
-    /// before the numbers of the solver; [`Settings::set_all`] sees to that. On an error nothing is changed.
+    /// Sets a value by its name: numbers, and 0 or 1 for switches. `solver` brings that solver's own defaults with it,
+    /// so it comes before the numbers of the solver; [`Settings::set_all`] sees to that. On an error nothing is
+    /// changed.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), SettingsError> {
         let unknown = || SettingsError::Unknown {
             name: name.to_owned(),

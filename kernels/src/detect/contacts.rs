@@ -48,7 +48,8 @@ layout! {
     }
 }
 
-/// What a point without an old one has for its stiffness until `stiffness_start`; others have one more than the place of the old one.
+/// What a point without an old one has for its stiffness until `stiffness_start`; others have one more than the place
+/// of the old one.
 pub const NEW_POINT: f32 = POINTS as f32 + 1.0;
 
 /// The cached manifold of two colliders, or [`NONE`]. The shorter of their bodies' rows is searched.

@@ -30,7 +30,8 @@ pub struct ContactRules {
     pub deepest: f32,
     /// Whether the stiffness of friction is rescaled (Eq. 14).
     pub rescale: bool,
-    /// Part of its stiffness that a row keeps in the Hessian when its force is clamped to nothing: 1 is Algorithm 1, line 18.
+    /// Part of its stiffness that a row keeps in the Hessian when its force is clamped to nothing: 1 is Algorithm 1,
+    /// line 18.
     pub curved: f32,
 }
 
@@ -85,8 +86,8 @@ impl<F: OfPoints> Points<F> {
         }
     }
 
-    /// The same when every row has a stiffness of its own: `stiffness` holds those of the tangents, [`TANGENTS`] vectors a
-    /// manifold, and `places` are the manifolds.
+    /// The same when every row has a stiffness of its own: `stiffness` holds those of the tangents, [`TANGENTS`]
+    /// vectors a manifold, and `places` are the manifolds.
     #[inline(always)]
     pub fn load_rows(
         points: &impl Load<UVec4>,

@@ -1,4 +1,5 @@
-//! `dual` when every row of a contact has a stiffness of its own, as published (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
+//! `dual` when every row of a contact has a stiffness of its own, as published (Algorithm 1, lines 26 to 35; Eq. 11 and
+//! 12).
 
 pub use crate::solve::dual::{Push, TILE};
 
@@ -56,8 +57,8 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     let mut points = Points::<F>::load_rows(&b.points, &b.tangent_stiffness, &first, &items);
     let response = respond(rules, &shared, &points);
     let sticks = response.active & !response.slides;
-    // Eq. 12, every row by itself and in the contact's own units: an error as large as the collider adds beta units. Only
-    // inside the bounds (section 3.2): a normal that pushes, tangents inside the cone.
+    // Eq. 12, every row by itself and in the contact's own units: an error as large as the collider adds beta units.
+    // Only inside the bounds (section 3.2): a normal that pushes, tangents inside the cone.
     let (error, growth) = (response.error, F::splat(params.beta) * unit / shared.length);
     let grown = |k: F, error: F| (k + growth * error.size()).least(highest);
     let (kt, ku) = points.k_tangents;

@@ -58,7 +58,8 @@ impl<F: Real> Sum<F> {
 }
 
 impl<F: Real> Sum<F> {
-    /// Of one row more, along `axis` with stiffness `k` and without force: what a bitangent is stiffer than its tangent.
+    /// Of one row more, along `axis` with stiffness `k` and without force: what a bitangent is stiffer than its
+    /// tangent.
     #[inline(always)]
     pub fn along(axis: Vector<F>, k: F, r: Vector<F>) -> Self {
         let (zero, none) = (Vector::zero(), F::splat(0.0));

@@ -31,7 +31,8 @@ layout! {
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
         pub margin: f32,
-        /// Longest way that a collider's box is drawn out by, in sizes of the collider; 0 finds contacts where bodies are.
+        /// Longest way that a collider's box is drawn out by, in sizes of the collider; 0 finds contacts where bodies
+        /// are.
         pub sweep: f32,
         /// Overlap that the iterations correct at most in a step, as a part of the collider's size.
         pub correction: f32,

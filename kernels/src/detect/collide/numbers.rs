@@ -1,13 +1,13 @@
-//! Numbers of the narrow phase: which features of two shapes meet. They are constants, not settings: they decide between answers
-//! that are right alike, and the hot loops have them folded in. `docs/numbers.md` lists them.
+//! Numbers of the narrow phase: which features of two shapes meet. They are constants, not settings: they decide
+//! between answers that are right alike, and the hot loops have them folded in. `docs/numbers.md` lists them.
 
-/// How much better than a face an axis between two edges must be, as a part of the overlap: a face gives four points where edges
-/// give one, and in deep overlaps both are within a few percent.
+/// How much better than a face an axis between two edges must be, as a part of the overlap: a face gives four points
+/// where edges give one, and in deep overlaps both are within a few percent.
 pub const FACE_PREFERENCE: f32 = 0.05;
 /// The same as a part of the smaller shape's width, which keeps the choice when the overlap is nothing.
 pub const FACE_SKIN: f32 = 0.01;
-/// What an earlier face is preferred by to a later one, as a part of the size: above rounding, below what anyone sees. Without it
-/// a box that lies flat changes its reference face from step to step.
+/// What an earlier face is preferred by to a later one, as a part of the size: above rounding, below what anyone sees.
+/// Without it a box that lies flat changes its reference face from step to step.
 pub const FACE_TIE: f32 = 1e-4;
 /// Part of an edge next to its end in which a point has the corner's name, so that its feature does not flicker.
 pub const CORNER: f32 = 0.02;

@@ -297,8 +297,8 @@ impl JointRow {
         self.axis >= axis::TWIST && self.axis <= axis::SWING_Z
     }
 
-    /// Whether it is a spring along a line. Its stiffness grows as that of joints does, but gently: what is stiff at once
-    /// holds what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
+    /// Whether it is a spring along a line. Its stiffness grows as that of joints does, but gently: what is stiff at
+    /// once holds what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
     #[inline(always)]
     pub fn ramps_gently(&self) -> bool {
         self.role == role::SPRING && !self.turns()
