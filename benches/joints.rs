@@ -33,7 +33,7 @@ struct Row {
 fn measure(side: u32, device: Device) -> Row {
     let world = scenes::joint_grid(side).expect("a net");
     let (bodies, joints) = (world.len(), world.joints().count());
-    let settings = Settings { iterations: 10, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.iterations = 10);
     let mut simulation = Simulation::new(world, settings, device).expect("a world that fits");
     let mut steps = Vec::new();
     let mut passes: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();

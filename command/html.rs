@@ -5,7 +5,7 @@ use super::plot::{Series, escaped, lines, number, stacked};
 use anyhow::Context;
 use drystone::metrics::{Metrics, joint_errors};
 use drystone::render::{Picture, RenderOptions, Renderer};
-use drystone::{Simulation, StepReport};
+use drystone::{Settings, Simulation, StepReport};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -100,6 +100,13 @@ fn fields(value: &impl std::fmt::Debug) -> Vec<(String, String)> {
         Some((name.replace('_', " "), value.trim_matches('"').to_owned()))
     };
     text.lines().filter_map(field).collect()
+}
+
+/// Settings by their names.
+fn settings(dt: f64, settings: &Settings) -> impl Iterator<Item = (String, String)> {
+    let first = [("dt", format!("{} s", number(dt))), ("solver", settings.solver.name().to_owned())];
+    let others = settings.named().filter(|(name, _)| *name != "solver").map(|(name, value)| (name, number(value)));
+    first.into_iter().chain(others).map(|(name, value)| (name.replace('_', " "), value))
 }
 
 impl Page {
@@ -295,10 +302,7 @@ impl Page {
         let mut by_size: Vec<_> = memory.iter().map(|m| (m.name.clone(), m.bytes)).collect();
         by_size.sort_by_key(|m| std::cmp::Reverse(m.1));
         let tables = [
-            table(
-                "Settings",
-                [("dt".to_owned(), format!("{} s", number(self.dt)))].into_iter().chain(fields(simulation.settings())),
-            ),
+            table("Settings", settings(self.dt, simulation.settings())),
             table("Device", fields(&device)),
             table("Mean time by pass", self.passes().into_iter().map(|(n, t)| (n.to_owned(), format!("{t:.3} ms")))),
             table(

@@ -94,18 +94,18 @@ fn short(v: f32) -> Value {
     json!(v.to_string().parse::<f64>().unwrap_or(f64::from(v)))
 }
 
+/// By name, as they can be set; switches as such, and forms by what they are called.
 fn settings(s: &Settings) -> Value {
-    json!({
-        "iterations": s.iterations, "alpha": short(s.alpha), "beta": short(s.beta), "gamma": short(s.gamma),
-        "k_start": short(s.k_start), "k_max": short(s.k_max), "k_load": short(s.k_load),
-        "stabilise": s.stabilise, "momentum": s.momentum, "slop": short(s.slop),
-        "margin": short(s.margin), "colours": s.colours,
-        "colour_rounds": s.colour_rounds, "rescale_friction": s.rescale_friction, "substeps": s.substeps,
-        "primal": format!("{:?}", s.primal), "solve": format!("{:?}", s.solve),
-        "method": format!("{:?}", s.method), "k_joint": short(s.k_joint), "beta_joint": short(s.beta_joint),
-        "k_load_joint": short(s.k_load_joint),
-        "k_vbd": short(s.k_vbd),
-    })
+    let shown = |name: &'static str, value: f64| match name {
+        "solver" => json!(s.solver.name()),
+        "primal" => json!(format!("{:?}", s.primal)),
+        "solve" => json!(format!("{:?}", s.solve)),
+        "rotation" => json!(s.avbd().map(|a| format!("{:?}", a.rotation))),
+        _ if Settings::allowed(name) == Some("0 or 1") => json!(value != 0.0),
+        _ if value.fract() == 0.0 && value.abs() < 1e9 => json!(value as i64),
+        _ => short(value as f32),
+    };
+    Value::Object(s.named().map(|(name, value)| (name.to_owned(), shown(name, value))).collect())
 }
 
 fn metrics(m: &Metrics) -> Value {
@@ -177,9 +177,8 @@ impl Run {
         };
         let memory = simulation.memory();
         let by_buffer: BTreeMap<_, _> = memory.iter().map(|m| (m.name.clone(), m.bytes)).collect();
-        let worst: Map<_, _> = watched.worst.named().into_iter().map(|(n, p)| (n.to_owned(), json!(p.value))).collect();
-        let worst_step: Map<_, _> =
-            watched.worst.named().into_iter().map(|(n, p)| (n.to_owned(), json!(p.step))).collect();
+        let worst: Map<_, _> = watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.value))).collect();
+        let worst_step: Map<_, _> = watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.step))).collect();
         let mut report = json!({
             "scene": self.name,
             "backend": info.backend,

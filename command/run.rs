@@ -135,7 +135,7 @@ pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
     for pair in set {
         let (key, value) = pair.split_once('=').with_context(|| format!("`--set {pair}`: expected KEY=VALUE"))?;
         let number: f64 = value.parse().with_context(|| format!("`--set {pair}`: `{value}` is not a number"))?;
-        if Settings::default().set(key, number) {
+        if Settings::knows(key) {
             wanted.push((key, number));
         } else {
             parameters.insert(key.to_owned(), number);
@@ -148,9 +148,7 @@ pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
     } else {
         scenes::file::read(name)?
     };
-    for (key, number) in wanted {
-        scene.settings.set(key, number);
-    }
+    scene.settings.set_all(wanted)?;
     Ok(scene)
 }
 

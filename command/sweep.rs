@@ -50,15 +50,18 @@ fn parsed(key: &str, value: &str) -> anyhow::Result<f64> {
 }
 
 fn curve(options: &Options, key: &str, value: &str) -> anyhow::Result<Curve> {
-    let mut settings = Settings { iterations: options.iterations, ..Settings::default() };
-    let mut parameters = BTreeMap::new();
+    let mut settings = Settings::default().with(|s| s.iterations = options.iterations);
+    let (mut wanted, mut parameters) = (Vec::new(), BTreeMap::new());
     let fixed = options.set.iter().map(|s| pair(s)).collect::<anyhow::Result<Vec<_>>>()?;
     for (key, value) in fixed.into_iter().chain([(key, value)]) {
         let number = parsed(key, value)?;
-        if !settings.set(key, number) {
+        if Settings::knows(key) {
+            wanted.push((key, number));
+        } else {
             parameters.insert(key.to_owned(), number);
         }
     }
+    settings.set_all(wanted)?;
     settings.check()?;
     let scene = scenes::build(&options.scene, &parameters)?;
     let Some(last) = scene.world.handles().last() else { bail!("{}: there are no bodies", options.scene) };

@@ -48,7 +48,7 @@ fn a_force_acts_until_it_is_changed_and_one_for_a_step_only_for_that_step() {
             let (force, torque) = (Vec3::new(600.0, 0.0, 0.0), Vec3::new(0.0, 40.0, 0.0));
             let lasting = world.add(BodyDesc::dynamic().pushed(force, torque).with(Collider::sphere(0.5))).unwrap();
             let once = world.add(BodyDesc::dynamic().at(Vec3::Z * 5.0).with(cube())).unwrap();
-            let settings = Settings { substeps, ..Settings::default() };
+            let settings = Settings::default().with(|s| s.substeps = substeps);
             let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
             simulation.world_mut().apply_force(once, force, torque).unwrap();
             steps(&mut simulation, 30);
@@ -131,7 +131,7 @@ fn a_kinematic_body_is_at_its_target_after_the_step_and_stays_there() {
             let plate = Collider::cuboid(Vec3::new(4.0, 0.2, 4.0)).at(Vec3::new(0.5, 0.0, 0.0)).friction(1.0);
             let lift = world.add(BodyDesc::kinematic().with(plate)).unwrap();
             let rider = world.add(BodyDesc::dynamic().at(Vec3::Y * 0.6).with(cube().friction(1.0))).unwrap();
-            let settings = Settings { substeps, ..Settings::default() };
+            let settings = Settings::default().with(|s| s.substeps = substeps);
             let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
             let (way, turn) = (Vec3::new(0.5, 0.3, 0.0), Quat::from_rotation_y(0.5));
             let mut last = Vec3::ZERO;

@@ -170,7 +170,7 @@ fn look(cases: &[Case], margin: f32, backend: &Backend) -> Vec<Option<Found>> {
         world.add(BodyDesc::fixed().at(place).turned(case.turn_a).with(case.a.clone())).unwrap();
         world.add(BodyDesc::dynamic().at(place + case.offset).turned(case.turn_b).with(case.b.clone())).unwrap();
     }
-    let settings = Settings { margin, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.margin = margin);
     let mut simulation = Simulation::new(world, settings, backend.device()).unwrap();
     let count = simulation.step(DT).unwrap().manifolds;
     let buffers = simulation.plan().buffers;

@@ -28,6 +28,7 @@ const OPTIONS: StepOptions = StepOptions {
     dual: true,
     momentum: true,
     body_poses: false,
+    row_stiffness: false,
 };
 
 /// Bodies that lie on each other, without what the steps before knew of contacts.

@@ -196,7 +196,7 @@ fn agrees(mut simulation: Simulation, asked: impl Fn(&str) -> bool, least: usize
 }
 
 fn short(world: World) -> Simulation {
-    let settings = Settings { iterations: 1, colour_rounds: 3, colours: 8, ..Settings::default() };
+    let settings = Settings::default().with(|s| (s.iterations, s.colour_rounds, s.colours) = (1, 3, 8));
     Simulation::new(world, settings, Device::Cpu { threads: None }).unwrap()
 }
 

@@ -30,6 +30,7 @@ const OPTIONS: StepOptions = StepOptions {
     dual: true,
     body_poses: false,
     momentum: true,
+    row_stiffness: false,
 };
 
 /// A warm state, and the plan it belongs to.
@@ -41,7 +42,7 @@ struct Warm {
 impl Warm {
     /// Spheres, boxes and capsules that have just fallen onto each other.
     fn new() -> Self {
-        let settings = Settings { iterations: 4, colours: 3, ..Settings::default() };
+        let settings = Settings::default().with(|s| (s.iterations, s.colours) = (4, 3));
         let mut simulation =
             Simulation::new(scenes::drop(150).unwrap(), settings, Device::Cpu { threads: None }).unwrap();
         for _ in 0..90 {
@@ -146,15 +147,15 @@ fn lanes_are_chosen_by_the_size_of_the_colour() {
 fn variants_are_settings_by_name_and_number() {
     let mut settings = Settings::default();
     for (name, value) in [("primal", 8.0), ("solve", 1.0)] {
-        assert!(settings.set(name, value));
+        settings.set(name, value).unwrap();
     }
     assert_eq!((settings.primal, settings.solve), (PrimalForm::Lanes(8), SolveForm::Schur));
     settings.check().unwrap();
     for lanes in [3, 128] {
-        let error = Settings { primal: PrimalForm::Lanes(lanes), ..settings }.check().unwrap_err();
+        let error = settings.with(|s| s.primal = PrimalForm::Lanes(lanes)).check().unwrap_err();
         assert!(error.to_string().contains("primal"), "{error}");
     }
-    assert!(settings.set("primal", 0.0));
+    settings.set("primal", 0.0).unwrap();
     assert_eq!(settings.primal, PrimalForm::Auto);
 }
 

@@ -132,7 +132,7 @@ fn pictures_are_those_that_were_looked_at() {
 
 #[test]
 fn every_scene_is_seen_by_its_camera() {
-    for name in scenes::NAMES {
+    for name in scenes::NAMES.iter().copied() {
         let scene = scenes::build(name, &BTreeMap::new()).unwrap();
         let mut simulation = Simulation::new(scene.world.clone(), Settings::default(), CPU).unwrap();
         let size = [320, 180];

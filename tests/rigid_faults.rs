@@ -9,7 +9,7 @@ use drystone::metrics::{Metrics, Worst};
 use drystone::plan::PlanError;
 use drystone::state::Capacities;
 use drystone::world::{BodyDesc, Collider, World, WorldError};
-use drystone::{Error, EventKind, Settings, Simulation};
+use drystone::{AvbdSettings, Error, EventKind, Settings, Simulation, VbdSettings};
 
 const DT: f32 = 1.0 / 60.0;
 
@@ -128,15 +128,22 @@ fn time_steps_out_of_range_are_refused_and_zero_does_nothing() {
 
 #[test]
 fn settings_out_of_range_are_named() {
-    let ok = Settings::default();
+    let changed = |change: fn(&mut Settings)| Settings::default().with(change);
+    let solver = |change: fn(&mut AvbdSettings)| {
+        let solver = AvbdSettings::default().with(change).into();
+        Settings::default().with(|s| s.solver = solver)
+    };
     for (name, settings) in [
-        ("iterations", Settings { iterations: 0, ..ok }),
-        ("alpha", Settings { alpha: 1.1, ..ok }),
-        ("gamma", Settings { gamma: 1.1, ..ok }),
-        ("beta", Settings { beta: f32::NAN, ..ok }),
-        ("k_start", Settings { k_start: 0.0, ..ok }),
-        ("colours", Settings { colours: 33, ..ok }),
-        ("substeps", Settings { substeps: 0, ..ok }),
+        ("iterations", changed(|s| s.iterations = 0)),
+        ("alpha", solver(|a| a.alpha = 1.1)),
+        ("gamma", solver(|a| a.gamma = 1.1)),
+        ("beta", solver(|a| a.beta = f32::NAN)),
+        ("k_start", solver(|a| a.k_start = 0.0)),
+        ("k_max", solver(|a| a.k_max = 0.5)),
+        ("free", solver(|a| a.free = 0.1)),
+        ("colours", changed(|s| s.colours = 33)),
+        ("substeps", changed(|s| s.substeps = 0)),
+        ("k_vbd", changed(|s| s.solver = VbdSettings::default().with(|v| v.stiffness = -1.0).into())),
     ] {
         let error = Simulation::new(World::new(), settings, Device::Cpu { threads: Some(1) }).err().unwrap();
         assert!(error.to_string().contains(name), "{error}");
@@ -511,11 +518,15 @@ fn capacities_beyond_what_kernels_count_are_refused() {
 #[test]
 fn the_worst_of_metrics_keeps_the_step_it_was_seen_in() {
     let mut worst = Worst::default();
-    let at = |top: f64, max_speed: f64| Metrics { top, max_speed, kinetic_energy: -3.0, ..Metrics::default() };
+    let at = |top: f64, max_speed: f64| {
+        let mut m = Metrics::default();
+        (m.top, m.max_speed, m.kinetic_energy) = (top, max_speed, -3.0);
+        m
+    };
     for (step, m) in [at(5.0, 1.0), at(3.0, 7.0), at(4.0, 2.0)].iter().enumerate() {
         worst.see(step as u64, m);
     }
-    let peak = |name: &str| worst.named().into_iter().find(|p| p.0 == name).unwrap().1;
+    let peak = |name: &str| worst.named().find(|p| p.0 == name).unwrap().1;
     assert_eq!((peak("top").value, peak("top").step), (3.0, 1));
     assert_eq!((peak("max_speed").value, peak("max_speed").step), (7.0, 1));
     assert_eq!((peak("kinetic_energy").value, peak("kinetic_energy").step), (-3.0, 0), "below zero from the start");

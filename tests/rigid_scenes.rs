@@ -230,7 +230,7 @@ fn backends_agree_on_steps_from_the_same_state() {
 
 #[test]
 fn bodies_beyond_the_colours_are_solved_in_turn_and_counted() {
-    let settings = Settings { colours: 2, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.colours = 2);
     let world = scenes::pyramid(12).unwrap();
     let mut simulation = Simulation::new(world, settings, Device::Cpu { threads: None }).unwrap();
     let mut most = 0;

@@ -353,8 +353,8 @@ fn settings_change_between_frames_and_nothing_is_compiled_again() {
         let compiled = kernels.progress();
         let changed = |frame: u64| {
             let mut settings = Settings::default();
-            settings.set("iterations", if frame < 10 { 4.0 } else { 9.0 });
-            settings.set("substeps", if frame < 20 { 1.0 } else { 3.0 });
+            settings.set("iterations", if frame < 10 { 4.0 } else { 9.0 }).unwrap();
+            settings.set("substeps", if frame < 20 { 1.0 } else { 3.0 }).unwrap();
             settings
         };
         let reports = run(host, &mut stepper, 1, 30, |frame, s| s.set_settings(changed(frame)).unwrap());

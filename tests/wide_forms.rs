@@ -65,7 +65,7 @@ fn run(recording: &Recording, number: usize, before: &Image, form: Form) -> Imag
 
 /// A warm pile, cut before the first command of `stage` that has something to do: its recording, command and state.
 fn cut(stage: &str) -> (Recording, usize, Image) {
-    let settings = Settings { iterations: 2, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.iterations = 2);
     let world = scenes::pile(300, 15).unwrap();
     let mut simulation = Simulation::new(world, settings, Device::Cpu { threads: None }).unwrap();
     for _ in 0..20 {

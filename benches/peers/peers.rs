@@ -44,7 +44,7 @@ fn look(world: &World, places: &[(Vec3, Quat)]) -> Metrics {
         (desc.linear_velocity, desc.angular_velocity) = (Vec3::ZERO, Vec3::ZERO);
         now.add(desc).expect("a body as it was");
     }
-    let settings = Settings { iterations: 1, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.iterations = 1);
     let mut simulation = Simulation::new(now, settings, Device::Cpu { threads: None }).expect("a scene that fits");
     simulation.step(1e-6).expect("a step");
     Metrics::of(&mut simulation).expect("metrics")

@@ -44,6 +44,6 @@ pub mod world;
 pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
-pub use settings::{Method, PrimalForm, Settings, SettingsError, SolveForm};
+pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::{BodyState, JointState, Simulation};
 pub use stepper::{Event, EventKind, StepReport, Stepper};

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 /// What a state amounts to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Metrics {
     /// Energy of motion, joules.
     pub kinetic_energy: f64,
@@ -153,6 +154,7 @@ pub struct Peak {
 
 /// The worst of every metric over time. Feed it the metrics of as many steps as you can afford to read back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Worst {
     seen: bool,
     /// Highest kinetic energy.
@@ -202,7 +204,7 @@ impl Worst {
     }
 
     /// Every one by the name of its field.
-    pub fn named(&self) -> [(&'static str, Peak); 10] {
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, Peak)> + use<> {
         [
             ("kinetic_energy", self.kinetic_energy),
             ("potential_energy", self.potential_energy),
@@ -215,5 +217,6 @@ impl Worst {
             ("top", self.top),
             ("quarantined", self.quarantined),
         ]
+        .into_iter()
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 use drystone::glam::Quat;
 use drystone::metrics::Metrics;
 use drystone::world::BodyHandle;
-use drystone::{EventKind, Method, scenes};
+use drystone::{EventKind, VbdSettings, scenes};
 use std::f32::consts::{PI, TAU};
 
 fn on_cpu_and_llvmpipe(test: impl Fn(&Backend)) {
@@ -13,8 +13,12 @@ fn on_cpu_and_llvmpipe(test: impl Fn(&Backend)) {
     common::on_device("llvmpipe", test);
 }
 
+fn vbd(iterations: u32, stiffness: f32) -> Settings {
+    iterating(iterations).with(|s| s.solver = VbdSettings::default().with(|v| v.stiffness = stiffness).into())
+}
+
 fn plain(iterations: u32) -> Settings {
-    Settings { method: Method::Vbd, ..iterating(iterations) }
+    vbd(iterations, VbdSettings::default().stiffness)
 }
 
 /// Blocks of 1 kg on springs, in a plane, by backward Euler in double precision: the step that every method here tries to make.
@@ -286,7 +290,7 @@ fn a_wall_breaks_where_it_is_hit_and_the_rest_stays_rigid() {
 fn plain_vbd_bends_the_wall_and_does_not_break_it() {
     // At a stiffness with which the wall stands as well as AVBD's. At the default, a hundred times that, all of it breaks:
     // there is no stiffness at which a part does and the rest stays rigid.
-    let soft = hit_wall(Settings { k_vbd: 100.0, ..plain(10) }, &Backend::Cpu);
+    let soft = hit_wall(vbd(10, 100.0), &Backend::Cpu);
     assert!(soft.before.0 < 2e-3 && soft.before.1 < 2e-3, "it stands: {:?}", soft.before);
     assert_eq!(soft.broken.len(), 0, "of {}", soft.joints);
     assert!(soft.after.1 > 0.05, "it bends by {} rad", soft.after.1);
@@ -375,6 +379,6 @@ fn plain_vbd_does_not_keep_the_rings_of_a_chainmail_out_of_each_other() {
     let hard = drop_on_mail(plain(15), &Backend::Cpu);
     assert!(hard.early > 0.1 * THICK, "{} m before the ball comes", hard.early);
     assert!(hard.deepest > 0.5 * THICK, "{} m", hard.deepest);
-    let soft = drop_on_mail(Settings { k_vbd: 10.0, ..plain(15) }, &Backend::Cpu);
+    let soft = drop_on_mail(vbd(15, 10.0), &Backend::Cpu);
     assert!(soft.apart > 0 && soft.ball < 2.5, "{} of {}, the ball at {} m", soft.apart, soft.links, soft.ball);
 }

@@ -30,7 +30,7 @@ const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
 
 fn iterating(iterations: u32) -> Settings {
-    Settings { iterations, ..Settings::default() }
+    Settings::default().with(|s| s.iterations = iterations)
 }
 
 fn simulate(world: World, settings: Settings) -> Simulation {

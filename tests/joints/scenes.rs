@@ -1,12 +1,13 @@
 //! The scenes with joints, beside those of the papers' figures.
 
 use super::*;
-use drystone::scenes;
+use drystone::{AvbdSettings, scenes};
 
 #[test]
 fn limbs_with_soft_joints_come_to_rest() {
     let world = scenes::ragdolls(1).unwrap();
-    let soft = Settings { k_joint: 3.0, k_load_joint: 10.0, beta_joint: 10.0, ..iterating(10) };
+    let gentle = AvbdSettings::default().with(|a| (a.k_joint, a.k_load_joint, a.beta_joint) = (3.0, 10.0, 10.0));
+    let soft = iterating(10).with(|s| s.solver = gentle.into());
     let mut simulation = simulate(world, soft);
     run(&mut simulation, 10.0);
     let (worst, _, _) = errors(&mut simulation);

@@ -2,7 +2,7 @@
 
 use super::detect::bvh::Tree;
 use super::recording::{PlanError, Recording};
-use super::solve::Solve;
+use super::solve::{self, Solve};
 use super::{detect, finish, graph};
 use crate::state::{Capacities, Role, Room, StateBuffers, UserBuffer};
 use crate::world::BOX_EDGES;
@@ -31,6 +31,8 @@ pub struct StepOptions {
     pub dual: bool,
     /// Whether what hangs together is also moved as one. Only with dual passes, whose multipliers tell what touches.
     pub momentum: bool,
+    /// Whether every row of a contact has a stiffness of its own that is kept from step to step (Eq. 19).
+    pub row_stiffness: bool,
     /// Whether poses are also kept as the user means them, for drawing.
     pub body_poses: bool,
 }
@@ -56,6 +58,7 @@ impl StepOptions {
             joint_rows: capacities.joint_rows.into(),
             colours: self.colours.into(),
             colour_rounds: self.odd_colour_rounds().into(),
+            stiff_rows: if self.row_stiffness { capacities.manifolds.into() } else { 0 },
             shown: if self.body_poses { capacities.bodies.into() } else { 1 },
             events: event_room(capacities).into(),
         }
@@ -110,6 +113,9 @@ impl StepPlan {
         let sizes = detect::record_gate(r, s, &capacities, options.colours, options.strict)?;
 
         detect::record_contacts(r, s, &capacities, &touching, sizes)?;
+        if options.row_stiffness {
+            solve::row_stiffness::record_start(r, s, &capacities, sizes)?;
+        }
         let graph = graph::record(r, s, &capacities, &options, sizes)?;
 
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;

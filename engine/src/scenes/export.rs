@@ -81,11 +81,21 @@ fn names(scene: &Scene) -> BTreeMap<BodyHandle, String> {
     called
 }
 
-/// Settings that are not the defaults.
+/// Settings that are not the defaults: the solver if it is another one, and what is not as that solver has it.
 fn changed(settings: &Settings) -> Fields {
-    let both = settings.named().into_iter().zip(Settings::default().named());
-    let changed = both.filter(|((_, value), (_, default))| value != default);
-    changed.map(|((name, value), _)| (name, number(value as f32))).collect()
+    let mut usual = Settings::default();
+    let mut changed = Fields::new();
+    for (name, value) in settings.named() {
+        let default = usual.named().find(|(other, _)| *other == name);
+        if default != Some((name, value)) {
+            changed.push((name, number(value as f32)));
+        }
+        if name == "solver" && usual.set(name, value).is_err() {
+            // A solver that has no number is told by all of its values.
+            usual = Settings::default();
+        }
+    }
+    changed
 }
 
 /// Fields of an object, and their values as they are written.

@@ -8,10 +8,10 @@ use super::json::{
     Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
 };
 use super::{Action, DT, Scene, SceneError};
-use crate::Settings;
 use crate::glam::{Quat, Vec3};
 use crate::render::Camera;
 use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Hull, Shape, World, WorldError};
+use crate::{Settings, SettingsError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -161,15 +161,23 @@ fn body(value: &Value) -> Checked<Body> {
 }
 
 fn settings(value: &Value) -> Checked<Settings> {
-    let mut found = Settings::default();
+    let mut values = Vec::new();
     for (name, value) in Object::new(value)?.fields() {
         let number = value.as_bool().map_or_else(|| number(value), |on| Ok(f64::from(u8::from(on))));
-        if !found.set(name, number.map_err(|p| p.inside(name))?) {
-            return Err(Problem::new(": there is no such setting").inside(name));
+        values.push((name.as_str(), number.map_err(|p| p.inside(name))?));
+    }
+    let mut found = Settings::default();
+    let set = found.set_all(values).and_then(|()| found.check());
+    match set {
+        Ok(()) => Ok(found),
+        Err(SettingsError::Value { name, value, must }) => {
+            Err(Problem::new(format!(" is {value}; it must be {must}")).inside(name))
+        }
+        Err(SettingsError::Unknown { name, solver, known }) => {
+            let text = format!(": there is no such setting with solver {solver}; there are: {}", known.join(", "));
+            Err(Problem::new(text).inside(&name))
         }
     }
-    found.check().map_err(|e| Problem::new(format!(" is {}; it must be {}", e.value, e.must)).inside(e.name))?;
-    Ok(found)
 }
 
 /// What `later` may name.

@@ -126,7 +126,7 @@ pub enum SceneError {
 }
 
 /// Every scene.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: &[&str] = &[
     "pile",
     "stack",
     "pyramid",
@@ -190,7 +190,7 @@ impl Reader<'_> {
 /// Builds a scene by name, with parameters by name.
 pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, SceneError> {
     let unknown = || SceneError::Unknown { name: name.to_owned() };
-    let scene = NAMES.into_iter().find(|n| *n == name).ok_or_else(unknown)?;
+    let scene = NAMES.iter().copied().find(|n| *n == name).ok_or_else(unknown)?;
     let mut p = Reader { scene, given: parameters, known: Vec::new() };
     let mut later = Vec::new();
     let mut settings = Settings::default();

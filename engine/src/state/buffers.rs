@@ -4,9 +4,11 @@ use super::{Role, Room};
 use crate::plan::{Buffer, PlanError, Recording};
 use drystone_kernels::detect::gate::counter;
 use drystone_kernels::detect::manifold::{Manifold, word};
+use drystone_kernels::finish::stiffness_store;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
 use drystone_kernels::layout::BodyPose;
 use drystone_kernels::math::{Pose, Twist};
+use drystone_kernels::solve::contact::TANGENTS;
 use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState};
 use drystone_kernels::state::edits::EditRecord;
 use drystone_kernels::state::events::EventRecord;
@@ -123,6 +125,13 @@ buffers! {
         cached_pairs "cached_pairs": CachedPair, Persistent, |n| n.manifolds;
         /// Their points.
         cached_points "cached_points": CachedPoint, Persistent, |n| n.manifolds * u64::from(POINTS);
+        /// Stiffness of the tangent rows of the last step, [`TANGENTS`] vectors a manifold; that of the normal rows is in
+        /// the points. One vector when points have one stiffness.
+        tangent_stiffness "tangent_stiffness": UVec4, Result, |n| (n.stiff_rows * u64::from(TANGENTS)).max(1);
+        /// Stiffness of all rows that the next step begins with, [`stiffness_store::ROWS`] vectors a manifold; or one
+        /// vector.
+        cached_stiffness "cached_stiffness": UVec4, Persistent,
+            |n| (n.stiff_rows * u64::from(stiffness_store::ROWS)).max(1);
         /// Bodies of every colour, and behind them those of the fallback.
         ranges "ranges": ColourRange, Result, |n| n.colours + 1;
     }

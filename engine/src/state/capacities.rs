@@ -180,6 +180,8 @@ pub(crate) struct Room {
     pub colours: u64,
     /// Rounds of colouring.
     pub colour_rounds: u64,
+    /// Manifolds whose rows have a stiffness each: all, or none.
+    pub stiff_rows: u64,
     /// Bodies whose poses are kept for drawing: all, or none (and room for one).
     pub shown: u64,
     /// Events of a frame that are told one by one.

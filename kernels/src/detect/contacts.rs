@@ -13,7 +13,7 @@ use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
     Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin,
-    reach, row, shape, world_pose,
+    option, reach, row, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -48,19 +48,29 @@ layout! {
     }
 }
 
+/// What a point without an old one has for its stiffness until `stiffness_start`; others have one more than the place
+/// of the old one.
+pub const NEW_POINT: f32 = POINTS as f32 + 1.0;
+
 /// The cached manifold of two colliders, or [`NONE`]. The shorter of their bodies' rows is searched.
 #[inline(always)]
-fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u32 {
-    let (row_a, row_c) = (row(&b.rows, body_a), row(&b.rows, body_c));
-    let (moves_a, moves_c) = (b.bodies.at(body_a).is_dynamic(), b.bodies.at(body_c).is_dynamic());
+pub fn find_cached(
+    ends: &ManifoldEnds,
+    bodies: &impl Load<Body>,
+    rows: &impl Load<u32>,
+    entries: &impl Load<Entry>,
+    cached_pairs: &impl Load<CachedPair>,
+) -> u32 {
+    let (row_a, row_c) = (row(rows, ends.body_a), row(rows, ends.body_b));
+    let (moves_a, moves_c) = (bodies.at(ends.body_a).is_dynamic(), bodies.at(ends.body_b).is_dynamic());
     let first = moves_a && (!moves_c || row_a.end - row_a.start <= row_c.end - row_c.start);
     let row = if first { row_a } else { row_c };
     let mut found = NONE;
     let mut e = row.start;
     while e < row.end && found == NONE {
-        let manifold = b.entries.at(e).manifold();
-        let pair = b.cached_pairs.at(manifold);
-        if pair.collider_a == a && pair.collider_b == c {
+        let manifold = entries.at(e).manifold();
+        let pair = cached_pairs.at(manifold);
+        if pair.collider_a == ends.collider_a && pair.collider_b == ends.collider_b {
             found = manifold;
         }
         e += 1;
@@ -165,22 +175,17 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let length = if c.what.shape == shape::HALF_SPACE || reach_a < reach_c { reach_a } else { reach_c };
     let friction_static = sqrt(a.friction.fixed * c.friction.fixed);
     let friction_dynamic = sqrt(a.friction.sliding * c.friction.sliding);
-    b.manifolds.put(
-        place,
-        Manifold {
-            ends: ManifoldEnds { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body },
-            unit,
-            count: contact.count,
-        },
-    );
+    let ends = ManifoldEnds { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body };
+    b.manifolds.put(place, Manifold { ends, unit, count: contact.count });
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
     let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
     head.store(&mut b.points, record(place));
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
-    let cached = find_cached(b, index_a, a.what.body, index_c, c.what.body);
+    let cached = find_cached(&ends, &b.bodies, &b.rows, &b.entries, &b.cached_pairs);
     let known = cached_features(b, cached);
     let lowest = params.k_start * unit;
+    let rows = params.options & option::ROWS != 0;
     let mut taken = 0;
     // Those who take all four at once need not look which are there.
     let mut points = FourPoints::none();
@@ -192,17 +197,20 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
         let gap_normal = n.dot(on_a - on_c);
         let mut point = Point { lever: Vec3::ZERO, gap: Vec3::ZERO, lambda: Vec3::ZERO, k: lowest };
+        // When every row has its own stiffness, `stiffness_start` puts it in: it is told which old point this was.
+        point.k = if rows { NEW_POINT } else { point.k };
         let mut flag = STICKS;
         // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
-        let deep = gap_normal < -0.4 * length;
+        let deep = gap_normal < -params.deep * length;
         if cached != NONE && !deep {
             let mut old = named_so(&known, feature, taken);
             if old == NONE {
                 let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
-                old = nearest(b, cached, &known, anchor, 0.2 * length, taken);
+                old = nearest(b, cached, &known, anchor, params.rematch * length, taken);
             }
             if old != NONE {
                 taken |= 1 << old;
+                let told = old as f32 + 1.0;
                 let old = b.cached_points.at(cached * POINTS + old);
                 // Eq. 19, in the new basis and cone.
                 let force = old.force * params.warm;
@@ -213,13 +221,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 let scale = if size > most { most / size } else { 1.0 };
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
                 point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
+                point.k = if rows { told } else { point.k };
                 if old.feature & STICKS == 0 {
                     (point.k, flag) = (-point.k, 0);
                 } else if !rolls && normal < 0.0 {
                     let (kept_a, kept_c) = (pose_a.point(old.anchor_a), pose_c.point(old.anchor_b));
                     let drift = kept_a - kept_c;
                     let drift = drift - n * n.dot(drift);
-                    if drift.length_squared() < 0.01 * length * length {
+                    if drift.length_squared() < params.anchor_drift * length * length {
                         (on_a, on_c) = (kept_a, kept_c);
                     }
                 }

@@ -2,5 +2,6 @@
 
 pub mod body_poses;
 pub mod joints_break;
+pub mod stiffness_store;
 pub mod store;
 pub mod velocity;

@@ -11,7 +11,7 @@ use crate::detect::manifold::{FourPoints, Head, record};
 use crate::gpu::{Load, Store, glam::UVec4};
 use crate::graph::colour::Neighbours;
 use crate::solve::joints::{Joint, flag};
-use crate::state::rigid::{Body, Entry, NONE, POINTS, row};
+use crate::state::rigid::{Body, Entry, NONE, POINTS, Params, row};
 use crate::{layout, stage};
 
 stage! {
@@ -26,6 +26,7 @@ stage! {
         write 7 keys: u32,
         write 8 members: u32,
         update 9 counters: u32,
+        read 10 params: Params,
     }
 }
 
@@ -65,10 +66,6 @@ pub mod ties {
 
 /// The set of what is not free. Body `i` is `i + 1`.
 const GROUND: u32 = 0;
-
-/// Gap below which bodies count as touching even if nothing pushes at the end of the iterations, as a part of the collider's size. One
-/// that is held by what gives way a little in the last iteration is not free to fall.
-const NEAR: f32 = 0.01;
 
 /// Looks at one body.
 #[inline(always)]
@@ -143,7 +140,8 @@ fn join_joints(item: u32, b: &mut Bindings<'_>) {
 /// Whether a manifold's bodies push each other, or are about to.
 #[inline(always)]
 fn touches(index: u32, b: &Bindings<'_>) -> bool {
-    let near = NEAR * Head::load(&b.points, record(index)).length;
+    // One that is held by what gives way a little in the last iteration is not free to fall.
+    let near = b.params.at(0).near * Head::load(&b.points, record(index)).length;
     let points = FourPoints::load(&b.points, record(index));
     let mut touches = false;
     let mut k = 0;

@@ -17,10 +17,6 @@ use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
 use crate::math::Twist;
 use crate::state::rigid::{Params, option};
 
-/// Overlap that a step corrects at most, as a part of the collider's size: what turns into velocity, and what does not.
-const DEEPEST: f32 = 0.02;
-const DEEPEST_STABILISED: f32 = 0.1;
-
 /// How a pass looks at errors.
 #[derive(Clone, Copy)]
 pub struct ContactRules {
@@ -34,6 +30,9 @@ pub struct ContactRules {
     pub deepest: f32,
     /// Whether the stiffness of friction is rescaled (Eq. 14).
     pub rescale: bool,
+    /// Part of its stiffness that a row keeps in the Hessian when its force is clamped to nothing: 1 is Algorithm 1,
+    /// line 18.
+    pub curved: f32,
 }
 
 impl ContactRules {
@@ -46,8 +45,9 @@ impl ContactRules {
             keep_tangent: if stabilise { 0.0 } else { 1.0 - params.alpha_tangent },
             // Lifting bodies until they no longer touch would let them fall again in the next step.
             slop: if stabilise { params.slop } else { 0.0 },
-            deepest: if stabilise { DEEPEST_STABILISED } else { DEEPEST },
+            deepest: if stabilise { params.correction_stabilised } else { params.correction },
             rescale: params.options & option::RESCALE != 0,
+            curved: if params.options & option::CURVED != 0 { 1.0 } else { 0.0 },
         }
     }
 }
@@ -61,8 +61,10 @@ pub struct Points<F: Real> {
     pub gap: Vector<F>,
     /// See [`Point`](crate::detect::manifold::Point).
     pub lambda: Vector<F>,
-    /// See [`Point`](crate::detect::manifold::Point), without the sign.
+    /// See [`Point`](crate::detect::manifold::Point), without the sign: stiffness of the normal row.
     pub k: F,
+    /// Stiffness of the tangent rows. The same as that of the normal one unless every row has its own.
+    pub k_tangents: (F, F),
     /// Whether they slid at the end of the last step.
     pub slid: F::Mask,
 }
@@ -79,8 +81,23 @@ impl<F: OfPoints> Points<F> {
             gap: vector(word::GAP),
             lambda: vector(word::LAMBDA),
             k: k.size(),
+            k_tangents: (k.size(), k.size()),
             slid: k.below(F::splat(0.0)),
         }
+    }
+
+    /// The same when every row has a stiffness of its own: `stiffness` holds those of the tangents, [`TANGENTS`]
+    /// vectors a manifold, and `places` are the manifolds.
+    #[inline(always)]
+    pub fn load_rows(
+        points: &impl Load<UVec4>,
+        stiffness: &impl Load<UVec4>,
+        first: &F::Each<u32>,
+        places: &F::Each<u32>,
+    ) -> Self {
+        let rows = F::map(places, |place| place * TANGENTS);
+        let k_tangents = (F::load(stiffness, &rows), F::load(stiffness, &F::shift(&rows, 1)));
+        Self { k_tangents, ..Self::load(points, first) }
     }
 
     /// Only those of the first `parts` manifolds; the others push nothing.
@@ -90,6 +107,7 @@ impl<F: OfPoints> Points<F> {
         Self {
             lambda: Vector::new(l.x.first(parts), l.y.first(parts), l.z.first(parts)),
             k: self.k.first(parts),
+            k_tangents: (self.k_tangents.0.first(parts), self.k_tangents.1.first(parts)),
             ..self
         }
     }
@@ -103,6 +121,9 @@ impl<F: OfPoints> Points<F> {
         F::select(self.slid, -self.k, self.k).store(points, &F::shift(first, word::K));
     }
 }
+
+/// Vectors of a manifold in the list of stiffnesses of tangent rows: one for each tangent, a word a point.
+pub const TANGENTS: u32 = 2;
 
 /// What the points of a manifold have in common, for all manifolds that are worked on at once.
 #[derive(Clone, Copy)]
@@ -179,8 +200,10 @@ pub struct Response<F: Real> {
     pub lambda: Vector<F>,
     /// Stiffness of the normal row in the Hessian.
     pub k_normal: F,
-    /// Stiffness of the tangent rows in the Hessian.
+    /// Stiffness of the tangent row in the Hessian; of both tangent rows unless every row has its own.
     pub k_tangent: F,
+    /// Stiffness of the bitangent row in the Hessian.
+    pub k_bitangent: F,
     /// Whether the friction force had to be cut to the cone.
     pub slides: F::Mask,
     /// Whether the point pushes at all.
@@ -204,9 +227,10 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let normal = points.k * error.z + points.lambda.z;
     let active = normal.below(zero);
     // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
-    let mut k_normal = F::select(active, points.k, zero);
+    let curved = F::splat(rules.curved);
+    let mut k_normal = F::select(active, points.k, points.k * curved);
     let lifted = zero.below(error.z) & points.lambda.z.below(zero) & !active;
-    if F::any(lifted) {
+    if rules.curved == 0.0 && F::any(lifted) {
         k_normal = F::select(lifted, -points.lambda.z / error.z, k_normal);
     }
     let normal = F::select(active, normal, zero);
@@ -215,8 +239,9 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     // all iterations: in the first ones the normal force is not yet what it will be.
     let dynamic = shared.friction_dynamic;
     let mu = F::select(points.slid, dynamic, shared.friction_static);
-    let ft = points.k * error.x + points.lambda.x;
-    let fu = points.k * error.y + points.lambda.y;
+    let (kt, ku) = points.k_tangents;
+    let ft = kt * error.x + points.lambda.x;
+    let fu = ku * error.y + points.lambda.y;
     // The root, although squares could be compared: those of a world's weight are beyond what a float holds.
     let size = (ft * ft + fu * fu).root();
     let slides = (mu * -normal).below(size);
@@ -225,17 +250,22 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     if F::any(slides) {
         scale = F::select(slides, most / size, one);
     }
-    let mut k_tangent = F::select(active, points.k, zero);
+    let mut k_tangent = F::select(active, kt, kt * curved);
+    let mut k_bitangent = F::select(active, ku, ku * curved);
     let sliding = points.slid & slides;
     if rules.rescale && F::any(sliding) {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
         // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
         // any stiffness against turning back. Nor is it for points that held until now: an arch would creep.
         let way = (error.x * error.x + error.y * error.y).root();
-        let rescaled = F::select(zero.below(way), most / way, k_tangent);
+        let moves = zero.below(way);
+        let rescaled = F::select(moves, most / way, k_tangent);
         k_tangent = F::select(sliding & rescaled.below(k_tangent), rescaled, k_tangent);
+        let rescaled = F::select(moves, most / way, k_bitangent);
+        k_bitangent = F::select(sliding & rescaled.below(k_bitangent), rescaled, k_bitangent);
     }
-    Response { error, lambda: Vector::new(ft * scale, fu * scale, normal), k_normal, k_tangent, slides, active }
+    let lambda = Vector::new(ft * scale, fu * scale, normal);
+    Response { error, lambda, k_normal, k_tangent, k_bitangent, slides, active }
 }
 
 /// Whether all six components are numbers.

@@ -2,8 +2,8 @@
 
 use crate::gpu::{Load, Store, abs, fmax, fmin};
 use crate::math::{Pose, Twist};
-use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag, ramp, role};
-use crate::state::rigid::Params;
+use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag, role};
+use crate::state::rigid::{Params, option};
 use crate::{layout, stage};
 
 stage! {
@@ -39,6 +39,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let params = b.params.at(0);
     let rules = JointRules::new(&params, false);
     let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+    let rows = params.options & option::ROWS != 0;
     let mut r = 0;
     while r < joint.rows {
         let row = b.joint_rows.at(joint.first_row + r);
@@ -49,14 +50,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let highest = params.k_max * state.unit;
         let strongest = highest * length;
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
-        if asked.inside && row.grows() {
+        if asked.inside && (row.grows() || rows) {
             let spring = row.role == role::SPRING;
             let gentle = row.ramps_gently();
-            let beta = if gentle { ramp::BETA } else { params.beta_joint };
+            let beta = if gentle { params.beta_spring } else { params.beta_joint };
             // Eq. 12 and 16 in the row's own units.
             let grown = state.k + beta * state.unit / length * abs(asked.error);
             // And never less than the load of a spring needs.
-            let least = if gentle { ramp::LOAD * abs(state.lambda) / length } else { 0.0 };
+            let least = if gentle { params.k_load_spring * abs(state.lambda) / length } else { 0.0 };
             state.k = fmin(fmax(grown, least), highest);
             if spring {
                 state.k = fmin(state.k, row.stiffest(params.dt));

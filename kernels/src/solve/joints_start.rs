@@ -1,14 +1,16 @@
 //! Every joint at the start of a step: its coordinates, which limits may push, and multipliers and stiffness to begin with
 //! (Eq. 19).
 //!
+//! With [`option::ROWS`] every row keeps its stiffness from step to step, as published. Else:
+//!
 //! Stiffness is that of the load, as it is for contacts, and nothing of it is carried over: bodies between joints that stay stiffer
 //! than they need to be hardly move in a few iterations, and a chain of them falls as if through honey. The rows that hold a point share
 //! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy. Of what a joint
 //! pulls with only that part is a load which is felt by something: see `load_share`.
 
-use crate::gpu::{Load, Store, abs, fmin, glam::Vec3, sqrt};
+use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation};
-use crate::solve::joints::{Joint, JointEnds, JointRow, RowState, axis, flag, ramp, role, unit};
+use crate::solve::joints::{Joint, JointEnds, JointRow, RowState, axis, flag, role, unit};
 use crate::state::rigid::{Body, NONE, Params, option};
 use crate::{layout, stage};
 
@@ -31,9 +33,6 @@ layout! {
         pub count: u32,
     }
 }
-
-/// Part of the load that counts for a rod or a rope: much stiffer along its line than its pull holds it across, it whips.
-const TAUT: f32 = 0.2;
 
 /// Starts one joint.
 #[inline(always)]
@@ -79,15 +78,20 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let stiffest = row.stiffest(params.dt);
         let spring = row.role == role::SPRING;
         let gentle = row.ramps_gently();
-        let start = if gentle { ramp::START } else { params.k_joint };
+        let start = if gentle { params.k_spring } else { params.k_joint };
         let mut k = start * unit;
         if row.grows() && gentle {
-            k += ramp::LOAD * abs(state.lambda) / length;
+            k += params.k_load_spring * abs(state.lambda) / length;
         } else if row.grows() {
             let mut load = if row.holds_point() { pull } else { abs(state.lambda) };
             load *= if row.turns() { 1.0 } else { share };
-            load *= if row.axis == axis::DISTANCE { TAUT } else { 1.0 };
+            load *= if row.axis == axis::DISTANCE { params.taut } else { 1.0 };
             k += params.k_load_joint * load / length;
+        }
+        if params.options & option::ROWS != 0 {
+            // Eq. 19, every row by itself. What a limit had on its other side is of no use.
+            let kept = if state.side == side { params.warm_stiffness * state.k } else { 0.0 };
+            k = fmax(kept, start * unit);
         }
         state.k = fmin(k, params.k_max * unit);
         if spring {

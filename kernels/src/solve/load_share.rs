@@ -17,6 +17,7 @@
 use crate::gpu::{Group, Load, Store, fmax, fmin};
 use crate::graph::island::{IslandShare, TileShares};
 use crate::solve::carried_load::CarriedLoad;
+use crate::state::rigid::Params;
 use crate::{layout, stage};
 
 stage! {
@@ -25,6 +26,7 @@ stage! {
         read 1 members: u32,
         read 2 carried_loads: CarriedLoad,
         write 3 load_shares: f32,
+        read 4 params: Params,
     }
 }
 
@@ -37,12 +39,6 @@ layout! {
         pub iterations: u32,
     }
 }
-
-/// Least share of all: in the turning points of a few crude iterations nothing may be felt at all, and joints must not let go.
-const LEAST: f32 = 0.03;
-/// Bodies of an island, for every iteration, up to which it keeps all of its stiffness. Corrections travel by about a body in an iteration and a half: what is
-/// not much longer than they come has no waves that could be heavy, only multipliers that tremble.
-const REACH: f32 = 10.0;
 
 /// Adds up the islands that begin in a workgroup's tile.
 #[inline(always)]
@@ -77,8 +73,9 @@ fn share_out(group: &Group, part: &IslandShare, iterations: u32, b: &mut Binding
         place += part.step;
     }
     let (along, square) = (part.sum(group, along), part.sum(group, square));
-    let reached = REACH * iterations as f32 / part.members() as f32;
-    let least = fmax(LEAST, fmin(reached * reached, 1.0));
+    let params = b.params.at(0);
+    let reached = params.share_reach * iterations as f32 / part.members() as f32;
+    let least = fmax(params.least_share, fmin(reached * reached, 1.0));
     let share = if square > 0.0 { fmax(least, fmin(along / square, 1.0)) } else { 1.0 };
     let mut place = part.first;
     while place < part.end {

@@ -3,6 +3,7 @@
 pub mod carried_load;
 pub mod contact;
 pub mod dual;
+pub mod dual_rows;
 pub mod joints;
 pub mod joints_dual;
 pub mod joints_start;
@@ -11,6 +12,9 @@ pub mod momentum;
 pub mod predict;
 pub mod primal;
 pub mod primal_joints;
+pub mod primal_joints_rows;
+pub mod primal_rows;
 pub mod solver_body;
+pub mod stiffness_start;
 pub mod system;
 pub mod turns;

@@ -60,19 +60,14 @@ layout! {
     }
 }
 
-/// Bodies of an island that gets its motion in every iteration, and that may be held; larger ones would keep a subgroup busy for too long.
-const MANY: u32 = 4096;
-
-/// Largest turn, radians: the motion is rigid to first order only.
-const MOST: f32 = 0.2;
-
 /// Corrects the islands that begin in a workgroup's tile.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    let many = b.params.at(0).many;
     let mut parts = TileShares::new(&b.islands, group, push.count);
     while parts.more() {
         let part = parts.next(&b.islands, group);
-        if part.is_any() && (push.last != 0 || part.members() <= MANY) {
+        if part.is_any() && (push.last != 0 || part.members() <= many) {
             correct(group, &part, push, b);
         }
     }
@@ -114,7 +109,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let scale = 1.0 / (params.dt * params.dt);
     let mut system = System::none();
     // What is long and held stays as it is.
-    let long = part.members() > MANY;
+    let long = part.members() > params.many;
     let mut held = 0.0;
     let mut place = part.first;
     while place < part.end && !(long && held > 0.0) {
@@ -140,7 +135,9 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
     let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
     let square = turn.length_squared();
-    let cut = if square > MOST * MOST { MOST / sqrt(square) } else { 1.0 };
+    // The motion is rigid to first order only.
+    let most = params.largest_turn;
+    let cut = if square > most * most { most / sqrt(square) } else { 1.0 };
     let turn = turn * cut;
 
     if !(long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {

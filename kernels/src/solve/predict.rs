@@ -3,7 +3,8 @@
 //! The start has adaptive gravity: as much of it as the body felt in the last step, so that what lies at rest starts at
 //! rest; and as much of the user's force. The target always has all of both; its position is the way from the start, which
 //! keeps more digits. A body with joints starts with all of it when it falls freely, and else with none: what stiff joints make of
-//! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy.
+//! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy. Without
+//! [`option::FALLING_ONLY`] it is a body like any other.
 //!
 //! Rotation: velocities are differences of poses, so they belong to the middle of a step. The next rotation is the one
 //! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
@@ -13,7 +14,7 @@ use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store, fmax, fmin, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
-use crate::state::rigid::{Body, Params, kind, row};
+use crate::state::rigid::{Body, Params, kind, option, row};
 use crate::{layout, stage};
 
 stage! {
@@ -44,22 +45,14 @@ layout! {
     }
 }
 
-/// Part of an outer force that a body may feel and still count as held: what trembles must not be fed back.
-const QUIET: f32 = 0.3;
-/// Part from which on it counts as free.
-const FREE: f32 = 0.9;
-
-/// Difference from a free fall, as a part of it, with which a body with joints still counts as free, and from which on it does not.
-const FALLING: (f32, f32) = (0.02, 0.1);
-
 /// How much of the way `pull`, which an outer force makes in a step, the body went in the last one.
 #[inline(always)]
-fn share(felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
+fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     let square = pull.length_squared();
-    let mut part = (felt.dot(pull) / fmax(square, 1e-30) - QUIET) / (FREE - QUIET);
+    let mut part = (felt.dot(pull) / fmax(square, 1e-30) - params.quiet) / (params.free - params.quiet);
     if jointed {
         let off = sqrt((felt - pull).length_squared() / fmax(square, 1e-30));
-        part = (FALLING.1 - off) / (FALLING.1 - FALLING.0);
+        part = (params.held - off) / (params.held - params.falling);
     }
     if square > 0.0 { fmax(0.0, fmin(part, 1.0)) } else { 0.0 }
 }
@@ -93,6 +86,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (params, joints) = (b.params.at(0), push.joints);
     let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
     let dt = params.dt;
+    let first_order = params.options & option::FIRST_ORDER != 0;
     b.starts.put(item, start);
 
     let mut linear = Vec3::ZERO;
@@ -102,22 +96,34 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if body.kind == kind::DYNAMIC {
         linear = velocity.linear * dt;
         let force = b.forces.at(item);
-        angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, force.angular * (dt * dt));
+        let turn = force.angular * (dt * dt);
+        if first_order {
+            let inverse = Vec3::new(1.0 / body.inertia.x, 1.0 / body.inertia.y, 1.0 / body.inertia.z);
+            angular = velocity.angular * dt + inertia(&start.rotation, inverse, turn);
+        } else {
+            angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, turn);
+        }
         let fall = params.gravity * (body.gravity_scale * dt * dt);
         let push = force.linear * (dt * dt / body.mass);
         let felt = (velocity.linear - b.previous.at(item)) * dt;
         pulls = fall + push;
         let mut jointed = false;
-        if joints > 0 {
+        if joints > 0 && params.options & option::FALLING_ONLY != 0 {
             let links = row(&b.joint_links, item);
             jointed = links.start < links.end;
         }
-        start_pulls = fall * share(felt, fall, jointed) + push * share(felt, push, jointed);
+        start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;
         angular = velocity.angular * dt;
     }
-    let rotation = Rotation::exp(angular).then_after(&start.rotation).normalized();
+    let mut by = Rotation::exp(angular);
+    if first_order && body.kind == kind::DYNAMIC {
+        // Eq. 21: the product with the quaternion (1, w / 2); and what that turned it by, Eq. 20.
+        by = Rotation::new(angular * 0.5, 1.0).normalized();
+        angular = by.v() * 2.0;
+    }
+    let rotation = by.then_after(&start.rotation).normalized();
     let guess = linear + start_pulls;
     let target = Pose { position: linear + pulls, rotation };
     let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };

@@ -16,7 +16,7 @@ use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
-use crate::solve::turns::Turns;
+use crate::solve::turns::{TurnForm, Turns};
 use crate::state::rigid::{ColourRange, Entry, EntryRange, NONE, Params, option};
 use crate::{layout, stage};
 
@@ -99,8 +99,10 @@ pub trait Bound {
     fn entry(&self, e: u32) -> Entry;
     /// The head of the manifold whose record begins at `first`.
     fn head(&self, first: u32) -> Head;
-    /// Points of the records that begin at `first`.
-    fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F>;
+    /// Points of the records that begin at `first`, those of the manifolds `places`.
+    fn points<F: OfPoints>(&self, first: &F::Each<u32>, places: &F::Each<u32>) -> Points<F>;
+    /// Whether every row of a contact has a stiffness of its own.
+    const ROWS: bool;
     /// Asks for the entries of the body at a place, and for how it moved.
     fn prefetch_entries(&self, place: u32);
     /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
@@ -121,9 +123,10 @@ pub trait Bound {
 
 /// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
 macro_rules! bound {
-    ($joints:literal $($given:item)*) => {
+    ($joints:literal $rows:literal $($given:item)*) => {
         impl $crate::solve::primal::Bound for Bindings<'_> {
             const JOINTS: bool = $joints;
+            const ROWS: bool = $rows;
             #[inline(always)]
             fn params(&self) -> Params {
                 self.params.at(0)
@@ -161,10 +164,6 @@ macro_rules! bound {
                 Head::load(&self.points, first)
             }
             #[inline(always)]
-            fn points<F: OfPoints>(&self, first: &F::Each<u32>) -> Points<F> {
-                Points::load(&self.points, first)
-            }
-            #[inline(always)]
             fn prefetch_entries(&self, place: u32) {
                 let (index, row) = (self.order.at(place), SolverBody::row(&self.solver_bodies, place));
                 self.entries.prefetch(row.start, row.end - row.start);
@@ -199,7 +198,10 @@ macro_rules! bound {
 pub(crate) use bound;
 
 bound! {
-    false
+    false false
+    fn points<F: OfPoints>(&self, first: &F::Each<u32>, _places: &F::Each<u32>) -> Points<F> {
+        Points::load(&self.points, first)
+    }
     fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
         System::none()
     }
@@ -284,7 +286,7 @@ impl<B: OfBodies> Batch<B> {
         let index = b.ordered(place);
         B::put_lane(&mut self.indices, i, index);
         let row = b.row(place);
-        B::put_lane(&mut self.pulls, i, gather::<F>(index, row, next, team, stabilise, b));
+        B::put_lane(&mut self.pulls, i, gather::<F, T>(index, row, next, team, stabilise, b));
         if T::JOINTS {
             B::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
         }
@@ -333,13 +335,13 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
 
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
-fn gather<F: OfPoints>(
+fn gather<F: OfPoints, B: Bound>(
     index: u32,
     row: EntryRange,
     next: EntryRange,
     team: Team,
     stabilise: bool,
-    b: &impl Bound,
+    b: &B,
 ) -> Pulls<F::Body> {
     let rules = ContactRules::new(&b.params(), stabilise);
     let mine = b.delta(index);
@@ -355,16 +357,23 @@ fn gather<F: OfPoints>(
         let there = row.end - e;
         let places = F::each(|part| if part < there { e + part } else { e });
         let entries = F::map(&places, |e| b.entry(*e));
-        let first = F::map(&entries, |entry| record(entry.manifold()));
+        let places = F::map(&entries, |entry| entry.manifold());
+        let first = F::map(&places, |place| record(*place));
         let heads = F::map(&first, |f| b.head(*f));
         let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
         let theirs = F::map(&entries, |entry| b.delta(entry.other));
         let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
         let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
         let offset = Vector::select(is_a, Vector::zero(), shared.offset);
-        let points = b.points::<F>(&first).first(there);
-        let sum = Sum::of(&respond(&rules, &shared, &points), &shared, points.lever + offset, side);
+        let points = b.points::<F>(&first, &places).first(there);
+        let (response, lever) = (respond(&rules, &shared, &points), points.lever + offset);
+        let sum = Sum::of(&response, &shared, lever, side);
         pulls.add(&sum.total(), shared.normal.common());
+        if B::ROWS {
+            let bitangent = shared.tangents.1;
+            let more = Sum::along(bitangent, response.k_bitangent - response.k_tangent, lever);
+            pulls.add(&more.total(), bitangent.common());
+        }
         e += team.width * F::PARTS;
     }
     if F::Body::LANES > 1 {
@@ -397,11 +406,12 @@ fn apply<F: OfBodies, B: Bound>(
         i += 1;
     }
 
+    let form = TurnForm::new(&params);
     let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
     let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
     let displaced = Twists {
         linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
-        angular: rotation.since(Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
+        angular: form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
     };
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
     let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
@@ -410,8 +420,8 @@ fn apply<F: OfBodies, B: Bound>(
 
     // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
     let linear = linear + step.linear;
-    let rotation = Turns::exp(step.angular).then_after(rotation).normalized();
-    let angular = rotation.since(Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation));
+    let rotation = form.turned(rotation, step.angular);
+    let angular = form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation));
     let (linear, angular) = (linear.scatter(), angular.scatter());
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {

@@ -34,24 +34,38 @@ stage! {
     }
 }
 
-bound! {
-    true
-    fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
-        let mut system = System::none();
-        let rules = JointRules::new(&self.params.at(0), stabilise);
-        let links = row(&self.joint_links, index);
-        let mut e = links.start + lane;
-        while e < links.end {
-            let entry = self.joint_links.at(e);
-            let joint = self.joints.at(entry >> 1);
-            if joint.flags & flag::BROKEN == 0 {
-                let ends = JointEnds::moving(&joint, &self.starts, &self.deltas, &self.poses);
-                let side = if entry & 1 == 0 { 1.0 } else { -1.0 };
-                add(&mut system, &rules, &joint, &ends, side, &self.joint_rows, &self.row_states);
+/// [`bound!`] for stages with the bindings of joints, and the rest as it is given.
+macro_rules! bound_joints {
+    ($rows:literal $($given:item)*) => {
+        bound! {
+            true $rows
+            $($given)*
+            fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
+                let mut system = System::none();
+                let rules = JointRules::new(&self.params.at(0), stabilise);
+                let links = row(&self.joint_links, index);
+                let mut e = links.start + lane;
+                while e < links.end {
+                    let entry = self.joint_links.at(e);
+                    let joint = self.joints.at(entry >> 1);
+                    if joint.flags & flag::BROKEN == 0 {
+                        let ends = JointEnds::moving(&joint, &self.starts, &self.deltas, &self.poses);
+                        let side = if entry & 1 == 0 { 1.0 } else { -1.0 };
+                        add(&mut system, &rules, &joint, &ends, side, &self.joint_rows, &self.row_states);
+                    }
+                    e += lanes;
+                }
+                system
             }
-            e += lanes;
         }
-        system
+    };
+}
+pub(crate) use bound_joints;
+
+bound_joints! {
+    false
+    fn points<F: OfPoints>(&self, first: &F::Each<u32>, _places: &F::Each<u32>) -> Points<F> {
+        Points::load(&self.points, first)
     }
 }
 

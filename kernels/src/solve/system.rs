@@ -9,6 +9,8 @@
 //! angular         kt (r.r I - r r^T) + (kn - kt) w w^T
 //! ```
 //!
+//! When every row has a stiffness of its own, with ku that of the bitangent u, a row along u with ku - kt comes on top.
+//!
 //! The system is symmetric and, since every body has mass and inertia, positive definite. [`Systems::ldl`] factors it whole
 //! (AVBD, section 3.5); [`Systems::schur`] solves for the rotation first, and for the way from that: two systems of three
 //! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
@@ -51,6 +53,26 @@ impl<F: Real> Sum<F> {
             turn: w * kd,
             aa: (Vector::new(square, square, square) - r.times(r)) * kt + w.times(w) * kd,
             aa_off: w.mixed() * kd - r.mixed() * kt,
+        }
+    }
+}
+
+impl<F: Real> Sum<F> {
+    /// Of one row more, along `axis` with stiffness `k` and without force: what a bitangent is stiffer than its
+    /// tangent.
+    #[inline(always)]
+    pub fn along(axis: Vector<F>, k: F, r: Vector<F>) -> Self {
+        let (zero, none) = (Vector::zero(), F::splat(0.0));
+        let w = r.cross(axis);
+        Self {
+            force: zero,
+            torque: zero,
+            k: none,
+            k_normal: k,
+            lever: zero,
+            turn: w * k,
+            aa: w.times(w) * k,
+            aa_off: w.mixed() * k,
         }
     }
 }
@@ -373,5 +395,44 @@ impl<F: Real> Factors<F> {
         let z = (v.z - self.lower.y * v.x - self.lower.z * y) * self.inverse.z;
         let y = y * self.inverse.y - self.lower.z * z;
         Vector::new(v.x * self.inverse.x - self.lower.x * y - self.lower.y * z, y, z)
+    }
+}
+
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_row_more_adds_its_own_square() {
+        // k J^T J with J = [a, r x a] (Eq. 17).
+        let (axis, r, k) = (Vec3::new(0.36, 0.48, 0.8), Vec3::new(0.3, -1.2, 0.7), 5.0f32);
+        let vector = |v: Vec3| Vector::new(v.x, v.y, v.z);
+        let mut pulls = Pulls::<f32>::none();
+        pulls.add(&Sum::along(vector(axis), k, vector(r)), vector(axis));
+        let j = [axis.to_array(), r.cross(axis).to_array()].concat();
+        let expected = |row: usize, column: usize| k * j[row] * j[column];
+        let found = [
+            (pulls.ll.x, 0, 0),
+            (pulls.ll.y, 1, 1),
+            (pulls.ll.z, 2, 2),
+            (pulls.ll_off.x, 0, 1),
+            (pulls.ll_off.y, 0, 2),
+            (pulls.ll_off.z, 1, 2),
+            (pulls.al0.x, 3, 0),
+            (pulls.al0.y, 3, 1),
+            (pulls.al1.z, 4, 2),
+            (pulls.al2.x, 5, 0),
+            (pulls.al2.y, 5, 1),
+            (pulls.aa.x, 3, 3),
+            (pulls.aa.y, 4, 4),
+            (pulls.aa.z, 5, 5),
+            (pulls.aa_off.x, 3, 4),
+            (pulls.aa_off.y, 3, 5),
+            (pulls.aa_off.z, 4, 5),
+        ];
+        for (value, row, column) in found {
+            assert!((value - expected(row, column)).abs() < 1e-5, "{row}, {column}: {value}");
+        }
+        assert_eq!((pulls.force.x, pulls.torque.y), (0.0, 0.0));
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::gpu::{OfBodies, Vector, quadrant_angle, sin_cos};
 use crate::math::Rotation;
+use crate::state::rigid::{Params, option};
 
 /// Unit quaternions: vector part and scalar.
 #[derive(Clone, Copy)]
@@ -100,6 +101,42 @@ impl<F: OfBodies> Turns<F> {
     #[inline(always)]
     pub fn since(self, from: Self) -> Vector<F> {
         self.then_after(from.inverse()).log()
+    }
+}
+
+/// How rotations are added and subtracted: exactly, or to first order as the paper does.
+#[derive(Clone, Copy)]
+pub struct TurnForm {
+    first_order: bool,
+}
+
+impl TurnForm {
+    /// Of a step.
+    #[inline(always)]
+    pub fn new(params: &Params) -> Self {
+        Self { first_order: params.options & option::FIRST_ORDER != 0 }
+    }
+
+    /// The rotation vector from `from` to `to` (Eq. 20, or its exact form).
+    #[inline(always)]
+    pub fn between<F: OfBodies>(self, to: Turns<F>, from: Turns<F>) -> Vector<F> {
+        let turn = to.then_after(from.inverse());
+        let mut vector = turn.v * F::splat(2.0);
+        if !self.first_order {
+            vector = turn.log();
+        }
+        vector
+    }
+
+    /// `rotation` turned by the vector `w` (Eq. 21, or its exact form).
+    #[inline(always)]
+    pub fn turned<F: OfBodies>(self, rotation: Turns<F>, w: Vector<F>) -> Turns<F> {
+        // Eq. 21 is the product with the quaternion (1, w / 2).
+        let mut by = Turns { v: w * F::splat(0.5), s: F::splat(1.0) };
+        if !self.first_order {
+            by = Turns::exp(w);
+        }
+        by.then_after(rotation).normalized()
     }
 }
 

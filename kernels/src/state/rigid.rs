@@ -21,6 +21,8 @@ layout! {
         pub beta: f32,
         /// What is kept of multipliers from step to step (Eq. 19).
         pub warm: f32,
+        /// What is kept of stiffness from step to step (Eq. 19), with [`option::ROWS`].
+        pub warm_stiffness: f32,
         /// Lowest stiffness, in units.
         pub k_start: f32,
         /// Stiffness for the load a contact carries, without units.
@@ -29,6 +31,27 @@ layout! {
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
         pub margin: f32,
+        /// Longest way that a collider's box is drawn out by, in sizes of the collider; 0 finds contacts where bodies
+        /// are.
+        pub sweep: f32,
+        /// Overlap that the iterations correct at most in a step, as a part of the collider's size.
+        pub correction: f32,
+        /// The same of the pass behind the iterations.
+        pub correction_stabilised: f32,
+        /// Overlap from which on a contact keeps nothing of the last step, as a part of the collider's size.
+        pub deep: f32,
+        /// Distance within which a point whose feature was renamed is the one of the last step, as a part of the size.
+        pub rematch: f32,
+        /// Square of the way that a sticking point may drift from its anchors, in squares of the collider's size.
+        pub anchor_drift: f32,
+        /// Part of an outer force that a body may feel and still start its step as if it were held.
+        pub quiet: f32,
+        /// Part from which on it starts as if it were free.
+        pub free: f32,
+        /// Difference from a free fall, as a part of it, up to which a body with joints starts as if it were free.
+        pub falling: f32,
+        /// Difference from which on it starts as if it were held.
+        pub held: f32,
         /// Part of last step's error that joints leave alone which carry much more than their bodies weigh (Eq. 18).
         pub alpha_joint: f32,
         /// The same of all others.
@@ -43,6 +66,32 @@ layout! {
         pub k_load_joint: f32,
         /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
         pub beta_joint: f32,
+        /// Error that joints correct at most in a step, as a part of the joint's length, or in radians.
+        pub correction_joint: f32,
+        /// The same in the iterations when a pass behind them does most of it.
+        pub correction_joint_moving: f32,
+        /// Units of stiffness from which on a joint counts as one that carries much.
+        pub loaded: f32,
+        /// How many times as many make it one altogether.
+        pub loaded_range: f32,
+        /// Part of the load that counts for a rod or a rope.
+        pub taut: f32,
+        /// Lowest stiffness of a spring along a line, in units.
+        pub k_spring: f32,
+        /// Stiffness for the load it carries, without units.
+        pub k_load_spring: f32,
+        /// How fast its stiffness grows with error within a step (Eq. 16), without units.
+        pub beta_spring: f32,
+        /// Least part of what joints pull with that counts as a load.
+        pub least_share: f32,
+        /// Bodies of an island, for every iteration, up to which all of it counts.
+        pub share_reach: f32,
+        /// Gap below which bodies count as touching when islands are looked for, as a part of the collider's size.
+        pub near: f32,
+        /// Largest turn of an island in an iteration, radians.
+        pub largest_turn: f32,
+        /// Bodies of an island up to which it is moved in every iteration.
+        pub many: u32,
         /// Bits of [`option`].
         pub options: u32,
     }
@@ -232,6 +281,16 @@ pub mod option {
     pub const SCHUR: u32 = 2;
     /// Plain VBD: stiffness stays what it is, and there are no multipliers.
     pub const VBD: u32 = 4;
+    /// Every row has a stiffness of its own that is kept from step to step (Eq. 19).
+    pub const ROWS: u32 = 8;
+    /// Rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18).
+    pub const CURVED: u32 = 16;
+    /// Rotations to first order (Eq. 20 and 21), without the gyroscopic term.
+    pub const FIRST_ORDER: u32 = 32;
+    /// Springs have no multiplier: their force is the stiffness of the iteration times the error (Eq. 16).
+    pub const PENALTY_SPRINGS: u32 = 64;
+    /// A body with joints starts from gravity only in free fall.
+    pub const FALLING_ONLY: u32 = 128;
 }
 
 /// Set in a feature when the point did not slide in the last step.
@@ -319,18 +378,15 @@ pub fn thickness(collider: &Collider) -> f32 {
     }
 }
 
-/// The way a collider goes in a step if nothing stops it: what its box is drawn out by. Held at some times its size, so that
-/// a body which is far too fast does not meet the whole scene.
+/// The way a collider goes in a step if nothing stops it: what its box is drawn out by. Held at some times its size
+/// ([`Params::sweep`]), so that a body which is far too fast does not meet the whole scene.
 #[inline(always)]
 pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
     let way = velocity * params.dt;
-    let most = FARTHEST * reach(collider);
+    let most = params.sweep * reach(collider);
     let square = way.length_squared();
     if square > most * most { way * (most / sqrt(square)) } else { way }
 }
-
-/// Longest [`sweep`], in sizes of the collider.
-const FARTHEST: f32 = 16.0;
 
 /// How far apart two colliders may be and still get contacts: a margin, and the way they go towards each other. Contacts
 /// across a gap push only once the bodies would overlap, so fast bodies stop at each other instead of inside.

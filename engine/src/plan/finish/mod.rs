@@ -1,6 +1,6 @@
 //! What a step leaves behind: broken joints, velocities, contacts for the next step (Algorithm 1, line 37).
 
-use super::solve::Solve;
+use super::solve::{Solve, row_stiffness};
 use super::step::event_room;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
@@ -64,7 +64,8 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
         cached_points: s.cached_points,
     };
     let push = store::Push { limit: solve.capacities.manifolds };
-    r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
+    r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))?;
+    if solve.options.row_stiffness { row_stiffness::record_store(solve, r) } else { Ok(()) }
 }
 
 /// Commands for the end of a frame: poses for drawing.

@@ -36,6 +36,7 @@ pub(in crate::plan) fn record(
             keys: unsorted.keys,
             members: unsorted.payloads,
             counters: s.counters,
+            params: s.params,
         };
         let push = islands::Push { count, joints, phase, ties };
         r.dispatch_indirect(sizes.args, dispatch::BODIES, bind.with(push))?;

@@ -5,7 +5,9 @@ use crate::plan::graph::islands;
 use crate::plan::{PlanError, Recording};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::graph::islands::ties;
-use drystone_kernels::solve::{carried_load, joints_dual, joints_start, load_share, primal, primal_joints};
+use drystone_kernels::solve::{
+    carried_load, joints_dual, joints_start, load_share, primal, primal_joints, primal_joints_rows,
+};
 
 /// How much of what joints pull with is a load; then coordinates at the start, and the warm start (lines 5 and 6).
 pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
@@ -26,7 +28,8 @@ pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
     };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(carried_load::Push { count }))?;
     let sorted = islands::record(r, s, solve.capacities, solve.sizes, "assemblies", ties::JOINTS)?;
-    let bind = load_share::Bind { islands: sorted.keys, members: sorted.payloads, carried_loads, load_shares };
+    let (islands, members) = (sorted.keys, sorted.payloads);
+    let bind = load_share::Bind { islands, members, carried_loads, load_shares, params: s.params };
     let push = load_share::Push { count, iterations: solve.options.iterations };
     r.dispatch_indirect(solve.sizes.args, dispatch::ISLANDS, bind.with(push))?;
     let bind = joints_start::Bind {
@@ -60,6 +63,28 @@ pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_joints:
         joint_rows: j.rows,
         row_states: j.states,
         joint_links: j.links,
+    }
+}
+
+/// The same when every row of a contact has a stiffness of its own.
+pub(super) fn primal_rows(solve: &Solve<'_>, without: primal::Bind) -> primal_joints_rows::Bind {
+    let with = primal(solve, without);
+    primal_joints_rows::Bind {
+        params: with.params,
+        solver_bodies: with.solver_bodies,
+        points: with.points,
+        entries: with.entries,
+        ranges: with.ranges,
+        order: with.order,
+        rotations: with.rotations,
+        poses: with.poses,
+        deltas: with.deltas,
+        starts: with.starts,
+        joints: with.joints,
+        joint_rows: with.joint_rows,
+        row_states: with.row_states,
+        joint_links: with.joint_links,
+        tangent_stiffness: solve.state.tangent_stiffness,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod joints;
 mod momentum;
+pub(super) mod row_stiffness;
 
 use super::detect::Dispatches;
 use super::graph::Graph;
@@ -123,7 +124,12 @@ impl<'a> Solve<'a> {
         let colours = self.options.colours;
         for colour in 0..=colours {
             let push = primal::Push { colour, serial: (colour == colours).into(), stabilise: stabilise.into() };
-            let pass = if self.has_joints() { joints::primal(self, bind).with(push) } else { bind.with(push) };
+            let pass = match (self.has_joints(), self.options.row_stiffness) {
+                (false, false) => bind.with(push),
+                (true, false) => joints::primal(self, bind).with(push),
+                (false, true) => row_stiffness::primal(self, bind).with(push),
+                (true, true) => joints::primal_rows(self, bind).with(push),
+            };
             r.dispatch_indirect(self.sizes.colours, colour, pass)?;
         }
         Ok(())
@@ -141,7 +147,9 @@ impl<'a> Solve<'a> {
             features: s.features,
         };
         let push = dual::Push { limit: self.capacities.manifolds };
-        r.dispatch_indirect(self.sizes.args, dispatch::MANIFOLDS, bind.with(push))?;
+        let by_row = self.options.row_stiffness;
+        let pass = if by_row { row_stiffness::dual(self, bind).with(push) } else { bind.with(push) };
+        r.dispatch_indirect(self.sizes.args, dispatch::MANIFOLDS, pass)?;
         if self.has_joints() { joints::record_dual(self, r) } else { Ok(()) }
     }
 }

@@ -5,6 +5,7 @@
 //! that span the most. A point is named by the two edges it lies on, not by its place in the clipped polygon.
 
 use super::{Contact, Solid, at, component};
+use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Local, Store, abs, fmax, fmin, sqrt};
 
@@ -49,7 +50,7 @@ pub fn best_axis(a: &Solid, b: &Solid, margin: f32) -> Axis {
         }
     };
     // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
-    let bias = 1e-4 * (a.half.x + a.half.y + a.half.z);
+    let bias = FACE_TIE * (a.half.x + a.half.y + a.half.z);
     try_face(1, abs(ta.y) - a.half.y - b.half.dot(ry), bias);
     try_face(2, abs(ta.z) - a.half.z - b.half.dot(rz), bias);
     try_face(3, abs(tb.x) - b.half.x - a.half.dot(lx), bias);
@@ -61,8 +62,8 @@ pub fn best_axis(a: &Solid, b: &Solid, margin: f32) -> Axis {
 
     let smallest = |h: Vec3| -fmax(fmax(-h.x, -h.y), -h.z);
     let size = fmax(smallest(a.half), smallest(b.half));
-    // Five percent and a little of the size.
-    let mut edge = Axis { code: NO_EDGE, separation: best.separation + 0.05 * abs(best.separation) + 0.01 * size };
+    let mut edge =
+        Axis { code: NO_EDGE, separation: best.separation + FACE_PREFERENCE * abs(best.separation) + FACE_SKIN * size };
     // The gap along the cross product of two edges, not yet divided by its length: one that overlaps gets no better by that.
     let enough = fmin(edge.separation, 0.0);
     let mut try_edge = |code: u32, cos: f32, gap: f32| {

@@ -8,6 +8,7 @@
 //! A box is the first hull of the tables, with sides of 2, scaled by its half extents.
 
 use super::Solid;
+use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
 use crate::state::rigid::{Collider, Hull, HullEdge, HullFace, shape};
@@ -124,7 +125,7 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
     let offset = b.solid.centre - a.solid.centre;
     // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
     let half = a.solid.half;
-    let bias = 1e-4 * (half.x + half.y + half.z);
+    let bias = FACE_TIE * (half.x + half.y + half.z);
     let mut face = Axis { code: 0, separation: f32::NEG_INFINITY };
     let mut k = 0;
     while k < a.hull.faces + b.hull.faces && face.separation < margin {
@@ -148,8 +149,7 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         return face;
     }
 
-    // Five percent and a little of the size: a face gives more points.
-    let threshold = face.separation + 0.05 * abs(face.separation) + 0.01 * size;
+    let threshold = face.separation + FACE_PREFERENCE * abs(face.separation) + FACE_SKIN * size;
     // How far the middles must be apart along an axis that is worth it, by the balls inside.
     let worth = threshold + a.hull.inner + b.hull.inner;
     let mut edge = Axis { code: 0, separation: threshold };

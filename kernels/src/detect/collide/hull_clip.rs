@@ -8,6 +8,7 @@ use super::Contact;
 use super::hull::{Polytope, Tables, axis};
 use super::round::clamp;
 use super::spread::Spread;
+use crate::detect::collide::numbers::{CORNER, SAME_POINT};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, abs, sqrt};
 use crate::state::rigid::{HullFace, NONE};
@@ -136,7 +137,7 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
     let slope = up.dot(other.normal);
 
     let size = sqrt(face.offset * face.offset + reference.solid.half.length_squared());
-    let (slack, near) = (1e-4 * size, 1e-2 * size);
+    let (slack, near) = (1e-4 * size, SAME_POINT * size);
     let faces = (on_b as u32) << 27 | (code & 0x7f) << 20 | against << 13;
     let mut spread = Spread::new(face.normal, margin);
     let mut pass = 0;
@@ -168,9 +169,9 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
                         let at = if end == 0 { part.from } else { part.to };
                         let side = if end == 0 { part.from_side } else { part.to_side };
                         // Close to a corner it has that one's name, whichever side of the edge it is on.
-                        let name = if at < 0.02 {
+                        let name = if at < CORNER {
                             name::INCIDENT | corner
-                        } else if at > 0.98 {
+                        } else if at > 1.0 - CORNER {
                             name::INCIDENT | corner_next
                         } else {
                             name::CROSSING | corner << 6 | side

@@ -5,6 +5,7 @@ use super::hull_clip::over_face;
 use super::round::{clamp, direction};
 use super::spread::Spread;
 use super::{Contact, Solid};
+use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, ON_FACE, SAME_POINT, SHORTEST_REST};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, abs, fmax, fmin, sqrt};
 use crate::state::rigid::ROLLS;
@@ -107,7 +108,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
         end += 1;
     }
     if inside {
-        let threshold = if under { way + 0.05 * abs(way) + 0.01 * a.radius } else { way };
+        let threshold = if under { way + FACE_PREFERENCE * abs(way) + FACE_SKIN * a.radius } else { way };
         let by_edge = least > threshold;
         out = if by_edge { across } else { flat };
         height = if by_edge { least } else { way };
@@ -118,12 +119,12 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     let mut contact = Contact::none();
     let world = |v: Vec3| b.solid.centre + b.solid.to_world(v);
     // On a face: both ends of what lies over it, so that a capsule rests without rocking.
-    if dd > 0.0 && out.dot(flat) > 0.99 {
+    if dd > 0.0 && out.dot(flat) > ON_FACE {
         let plane = b.face(t, face);
         let over = over_face(t, b, &plane, flat, p, d, 0.0);
         let lower = flat.dot(p + d * if flat.dot(d) > 0.0 { over.from } else { over.to }) - plane.offset;
         // Unless something beside the face is nearer.
-        if over.to - over.from > 0.025 && lower < height + 0.01 * a.radius {
+        if over.to - over.from > SHORTEST_REST && lower < height + FACE_SKIN * a.radius {
             contact.normal = b.solid.to_world(flat);
             let mut end = 0;
             while end < 2 {
@@ -149,7 +150,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
 pub fn half_space_contact(t: &Tables<'_>, a: &Polytope, b: &Solid, margin: f32) -> Contact {
     let up = a.solid.to_local(b.y);
     let base = b.y.dot(a.solid.centre - b.centre);
-    let near = 1e-2 * sqrt(a.solid.half.length_squared());
+    let near = SAME_POINT * sqrt(a.solid.half.length_squared());
     let mut spread = Spread::new(up, margin);
     let mut pass = 0;
     while pass < 4 {

@@ -7,6 +7,7 @@ mod box_box;
 pub mod hull;
 mod hull_clip;
 mod hull_round;
+pub mod numbers;
 mod round;
 mod spread;
 

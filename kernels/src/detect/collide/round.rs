@@ -1,6 +1,7 @@
 //! Closed forms for spheres and capsules, and for everything on a half-space. A sphere is a capsule without length.
 
 use super::{Contact, Solid, component};
+use crate::detect::collide::numbers::{ON_FACE, SHORTEST_REST};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{abs, fmax, fmin, sqrt};
 use crate::state::rigid::ROLLS;
@@ -124,7 +125,7 @@ pub fn box_capsule(a: &Solid, b: &Solid, margin: f32) -> Contact {
     } else {
         2
     };
-    if component(Vec3::new(ax, ay, az), axis) > 0.99 {
+    if component(Vec3::new(ax, ay, az), axis) > ON_FACE {
         let (mut low, mut high) = (-1.0, 1.0);
         let mut k = 0;
         while k < 3 {
@@ -138,7 +139,7 @@ pub fn box_capsule(a: &Solid, b: &Solid, margin: f32) -> Contact {
             }
             k += 1;
         }
-        if high - low > 0.05 {
+        if high - low > 2.0 * SHORTEST_REST {
             let face = component(a.half, axis);
             let side = if component(out, axis) < 0.0 { -1.0 } else { 1.0 };
             let mut end = 0;

@@ -2,6 +2,7 @@
 //! makes the largest triangle with both, and the one that lies farthest outside of that. The points are gone through
 //! once for each, so none need be kept; ties go to the first, so that the choice stays the same from step to step.
 
+use crate::detect::collide::numbers::{LEAST_GAIN, SAME_HEIGHT, THINNEST};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax};
 
@@ -38,9 +39,9 @@ impl Spread {
         } else if pass == 1 {
             near * near
         } else if pass == 2 {
-            0.01 * side.length_squared()
+            THINNEST * side.length_squared()
         } else {
-            0.02 * abs(self.area(self.point.at(0), self.point.at(1), self.point.at(2)))
+            LEAST_GAIN * abs(self.area(self.point.at(0), self.point.at(1), self.point.at(2)))
         };
     }
 
@@ -57,7 +58,7 @@ impl Spread {
         }
         let (a, b, c) = (self.point.at(0), self.point.at(1), self.point.at(2));
         let (measure, tie) = if pass == 0 {
-            (-height, 0.05 * self.margin)
+            (-height, SAME_HEIGHT * self.margin)
         } else if pass == 1 {
             let way = point - a;
             (way.length_squared(), 0.0)

@@ -34,7 +34,7 @@ use crate::gpu::{Load, abs, fmax, fmin, glam::Vec3, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::system::System;
-use crate::state::rigid::{Body, NONE, Params};
+use crate::state::rigid::{Body, NONE, Params, option};
 use angular::{Angles, wrapped};
 use core::f32::consts::PI;
 
@@ -150,18 +150,6 @@ pub mod role {
     pub const SPRING: u32 = 3;
 }
 
-/// How the stiffness of springs along a line grows: as that of joints does by the settings, but gently. What is stiff at once holds
-/// what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
-pub mod ramp {
-    /// Stiffness at first, in units. With 1, the first step of a scene that is under tension stretches stiff springs by half a
-    /// millimetre: almost 1% of all energy. With 3 the weak springs of Figure 2 are off by 1%.
-    pub const START: f32 = 2.5;
-    /// Stiffness for the load.
-    pub const LOAD: f32 = 10.0;
-    /// Beta of Eq. 16.
-    pub const BETA: f32 = 10.0;
-}
-
 /// Force from which on a row counts as unbounded.
 pub const UNBOUNDED: f32 = 1e30;
 
@@ -176,26 +164,34 @@ pub struct JointRules {
     pub alpha_light: f32,
     /// What is corrected of it at most, as a part of the joint's length, or in radians.
     pub most: f32,
+    /// Units of stiffness from which on a joint carries much, and
+    pub loaded: f32,
+    /// how many more of as many make it one altogether.
+    pub loaded_more: f32,
+    /// Whether rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18).
+    pub curved: bool,
+    /// Whether springs have no multiplier (Eq. 16).
+    pub penalty_springs: bool,
 }
-
-/// Error that a step corrects at most: without giving velocity, and what turns into it.
-const MOST: f32 = 0.02;
-const MOST_MOVING: f32 = 0.002;
-
-/// Units of stiffness from which on a joint counts as one that carries much, and how many times as many make it one altogether.
-/// The pass behind the iterations is enough for a limb, but lifts no load that is thousands of times as heavy as what carries it.
-const LOADED: f32 = 500.0;
-const LOADED_RANGE: f32 = 10.0;
 
 impl JointRules {
     /// Of the iterations, or of the pass behind them that corrects errors without giving velocity (section 6).
     #[inline(always)]
     pub fn new(params: &Params, stabilise: bool) -> Self {
-        let mut rules = Self { dt: params.dt, alpha: params.alpha_joint, alpha_light: params.alpha_light, most: MOST };
+        let mut rules = Self {
+            dt: params.dt,
+            alpha: params.alpha_joint,
+            alpha_light: params.alpha_light,
+            most: params.correction_joint,
+            loaded: params.loaded,
+            loaded_more: params.loaded_range - 1.0,
+            curved: params.options & option::CURVED != 0,
+            penalty_springs: params.options & option::PENALTY_SPRINGS != 0,
+        };
         if stabilise {
             (rules.alpha, rules.alpha_light) = (params.alpha_stabilised, params.alpha_stabilised);
         } else if params.alpha_light > params.alpha_joint {
-            rules.most = MOST_MOVING;
+            rules.most = params.correction_joint_moving;
         }
         rules
     }
@@ -283,7 +279,7 @@ pub struct Asked {
     pub error: f32,
     /// The force, within its bounds: the next multiplier (Eq. 11).
     pub force: f32,
-    /// Stiffness for the Hessian, rescaled beyond the bounds (Eq. 14).
+    /// Stiffness for the Hessian, rescaled beyond the bounds (Eq. 14) unless rows keep it.
     pub k: f32,
     /// Whether it was within the bounds.
     pub inside: bool,
@@ -302,7 +298,8 @@ impl JointRow {
         self.axis >= axis::TWIST && self.axis <= axis::SWING_Z
     }
 
-    /// Whether it is a spring along a line: see [`ramp`].
+    /// Whether it is a spring along a line. Its stiffness grows as that of joints does, but gently: what is stiff at
+    /// once holds what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
     #[inline(always)]
     pub fn ramps_gently(&self) -> bool {
         self.role == role::SPRING && !self.turns()
@@ -357,10 +354,10 @@ impl JointRow {
     pub fn ask(&self, rules: &JointRules, state: &RowState, value: f32, length: f32) -> Asked {
         let length = if self.turns() { 1.0 } else { length };
         let mut target = self.low;
-        let loaded = (state.k / fmax(state.unit, 1e-30) / LOADED - 1.0) / (LOADED_RANGE - 1.0);
+        let loaded = (state.k / fmax(state.unit, 1e-30) / rules.loaded - 1.0) / rules.loaded_more;
         let mut keep = rules.alpha_light + (rules.alpha - rules.alpha_light) * fmax(0.0, fmin(loaded, 1.0));
         let (mut least, mut most) = (-self.bound, self.bound);
-        let mut compliance = 0.0;
+        let (mut lambda, mut compliance) = (state.lambda, 0.0);
         if self.role == role::LIMIT {
             // A limb may be caught beyond its limit by what lies around it: that takes a push.
             keep = if self.turns() { rules.alpha } else { keep };
@@ -375,6 +372,8 @@ impl JointRow {
             let stiffest = self.stiffest(rules.dt);
             compliance = 1.0 / stiffest;
             keep = self.damping / rules.dt * compliance;
+            // Algorithm 1, line 16: the multiplier only says what it pulled with.
+            lambda = if rules.penalty_springs { 0.0 } else { lambda };
         }
         let mut e = self.difference(value, target);
         let mut e0 = self.difference(state.start, target);
@@ -397,12 +396,12 @@ impl JointRow {
         if self.role == role::SPEED {
             error = e - self.low * rules.dt;
         }
-        let wanted = state.lambda + state.k * (error - state.lambda * compliance);
+        let wanted = lambda + state.k * (error - lambda * compliance);
         let force = fmax(least, fmin(wanted, most));
         let inside = force == wanted;
         let mut k = state.k;
-        if !inside {
-            let reaching = abs(force - state.lambda) / fmax(abs(error), 1e-30);
+        if !inside && !rules.curved {
+            let reaching = abs(force - lambda) / fmax(abs(error), 1e-30);
             k = fmin(k, reaching);
         }
         Asked { error, force, k, inside }

@@ -1,0 +1,75 @@
+//! A stiffness for every row of a contact, kept from step to step (Eq. 19): what the published scheme has. Plans of solvers
+//! with one stiffness a point have none of these passes.
+
+use super::Solve;
+use crate::plan::detect::Dispatches;
+use crate::plan::{PlanError, Recording};
+use crate::state::{Capacities, StateBuffers};
+use drystone_kernels::detect::gate::dispatch;
+use drystone_kernels::finish::stiffness_store;
+use drystone_kernels::solve::{dual, dual_rows, primal, primal_rows, stiffness_start};
+
+/// Stiffness to begin with, found through the rows of the last step: so it comes before those of this one are made.
+pub(in crate::plan) fn record_start(
+    r: &mut Recording,
+    s: &StateBuffers,
+    capacities: &Capacities,
+    sizes: Dispatches,
+) -> Result<(), PlanError> {
+    let bind = stiffness_start::Bind {
+        params: s.params,
+        bodies: s.bodies,
+        manifolds: s.manifolds,
+        rows: s.rows,
+        entries: s.entries,
+        cached_pairs: s.cached_pairs,
+        cached_stiffness: s.cached_stiffness,
+        counters: s.counters,
+        points: s.points,
+        tangent_stiffness: s.tangent_stiffness,
+    };
+    let push = stiffness_start::Push { limit: capacities.manifolds };
+    r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(push))
+}
+
+/// The primal pass, over what it has with one stiffness a point.
+pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_rows::Bind {
+    primal_rows::Bind {
+        params: without.params,
+        solver_bodies: without.solver_bodies,
+        points: without.points,
+        entries: without.entries,
+        ranges: without.ranges,
+        order: without.order,
+        rotations: without.rotations,
+        poses: without.poses,
+        deltas: without.deltas,
+        tangent_stiffness: solve.state.tangent_stiffness,
+    }
+}
+
+/// The dual pass likewise.
+pub(super) fn dual(solve: &Solve<'_>, without: dual::Bind) -> dual_rows::Bind {
+    dual_rows::Bind {
+        params: without.params,
+        manifolds: without.manifolds,
+        deltas: without.deltas,
+        counters: without.counters,
+        points: without.points,
+        features: without.features,
+        tangent_stiffness: solve.state.tangent_stiffness,
+    }
+}
+
+/// Stiffness for the next step.
+pub(in crate::plan) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let s = solve.state;
+    let bind = stiffness_store::Bind {
+        counters: s.counters,
+        points: s.points,
+        tangent_stiffness: s.tangent_stiffness,
+        cached_stiffness: s.cached_stiffness,
+    };
+    let push = stiffness_store::Push { limit: solve.capacities.manifolds };
+    r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
+}

@@ -1,0 +1,310 @@
+//! What a step is made with: the solver and its numbers, and what every solver needs.
+
+mod avbd;
+mod names;
+
+pub use avbd::{AvbdSettings, RotationForm, VbdSettings};
+
+use crate::glam::Vec3;
+use crate::plan::step::StepOptions;
+use drystone_kernels::state::rigid::{Params, option};
+
+/// How many lanes of the device work on a body in the primal pass. The result is the same to rounding; what is fastest
+/// depends on the device. The CPU backend has one lane whatever is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PrimalForm {
+    /// By the size of each colour: four for a body of a colour too small to fill a GPU, else one. On drivers that run
+    /// on the CPU always one: measured there, four lanes take three times as long.
+    Auto,
+    /// So many for all, a power of two up to 64. Subgroups that are narrower take as many as they have.
+    Lanes(u32),
+}
+
+impl PrimalForm {
+    /// Lanes in small colours, and the bodies from which on a colour is large and gets one lane a body.
+    pub(crate) fn lanes(self, on_cpu: bool) -> (u32, u32) {
+        match self {
+            Self::Auto if on_cpu => (1, 0),
+            Self::Auto => (4, LARGE_COLOUR),
+            Self::Lanes(lanes) => (lanes, u32::MAX),
+        }
+    }
+}
+
+/// Bodies of a colour that keep a GPU busy with one lane each. An estimate: no GPU has been measured.
+const LARGE_COLOUR: u32 = 4096;
+
+/// How a body's system of six equations is solved. The result is the same to rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SolveForm {
+    /// LDL^T of the whole (AVBD, section 3.5).
+    Ldl,
+    /// Rotation first, through the Schur complement of the linear block: two systems of three.
+    Schur,
+}
+
+/// Which method solves the step, and its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Solver {
+    /// Augmented vertex block descent.
+    Avbd(AvbdSettings),
+    /// Plain vertex block descent, to compare with.
+    Vbd(VbdSettings),
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self::Avbd(AvbdSettings::default())
+    }
+}
+
+impl Solver {
+    /// Its name: `avbd` or `vbd`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Avbd(_) => "avbd",
+            Self::Vbd(_) => "vbd",
+        }
+    }
+}
+
+impl From<AvbdSettings> for Solver {
+    fn from(settings: AvbdSettings) -> Self {
+        Self::Avbd(settings)
+    }
+}
+
+impl From<VbdSettings> for Solver {
+    fn from(settings: VbdSettings) -> Self {
+        Self::Vbd(settings)
+    }
+}
+
+/// Parameters of the step. The struct may grow: start from [`Settings::default`] or [`Settings::paper`] and change
+/// fields, in place or with [`Settings::with`].
+///
+/// ```
+/// use drystone::{Settings, VbdSettings};
+///
+/// let fine = Settings::default().with(|s| s.iterations = 10);
+/// let plain = fine.with(|s| s.solver = VbdSettings::default().into());
+/// assert_eq!((plain.iterations, plain.solver.name()), (10, "vbd"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The method and its numbers. By name and number: `solver` 0 is [`AvbdSettings::default`], 1
+    /// [`VbdSettings::default`], 2 [`AvbdSettings::paper`].
+    pub solver: Solver,
+    /// Primal and dual passes a step. The paper's piles use 4. Information travels by about a body an iteration.
+    pub iterations: u32,
+    /// Steps that a call of [`crate::Simulation::step`] is divided into.
+    pub substeps: u32,
+    /// Distance at which contacts are made, as a part of the thinner collider's half side, so that resting contact is
+    /// not lost between steps. 0.04: chosen on stacks of plates and boxes; more finds contacts that are never needed.
+    pub margin: f32,
+    /// Longest way that a collider's box is drawn out by in a step, in sizes of the collider: pairs that close in get
+    /// contacts early, which push only what would overlap at the end of the step. 16: what is faster than that many
+    /// sizes a step would otherwise meet the whole scene. 0 finds contacts only where bodies are, as the paper does.
+    pub sweep: f32,
+    /// Colours, 1 to 32. Bodies that need more are solved one after the other, and counted.
+    pub colours: u32,
+    /// Rounds of colouring a step. Colours are kept from step to step, so few are needed.
+    pub colour_rounds: u32,
+    /// Lanes a body in the primal pass. By name and number: 0 is [`PrimalForm::Auto`].
+    pub primal: PrimalForm,
+    /// How a body's system is solved. By name and number: 0 is [`SolveForm::Ldl`], 1 [`SolveForm::Schur`].
+    pub solve: SolveForm,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            solver: Solver::default(),
+            iterations: 4,
+            substeps: 1,
+            margin: 0.04,
+            sweep: 16.0,
+            colours: 16,
+            colour_rounds: 8,
+            primal: PrimalForm::Auto,
+            solve: SolveForm::Ldl,
+        }
+    }
+}
+
+/// What is wrong with a setting.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// Out of its range.
+    #[error("setting {name} is {value}; it must be {must}")]
+    Value {
+        /// Which.
+        name: &'static str,
+        /// What it was.
+        value: f64,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// There is none of that name.
+    #[error("there is no setting `{name}` with solver {solver}; there are: {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The solver that is chosen.
+        solver: &'static str,
+        /// All there are with that solver.
+        known: Vec<&'static str>,
+    },
+}
+
+impl Settings {
+    /// The published scheme: [`AvbdSettings::paper`], and contacts found only where bodies are at the start of a step.
+    pub fn paper() -> Self {
+        Self::default().published()
+    }
+
+    /// The same settings with the published scheme: what [`Settings::paper`] changes, and iterations and the rest as
+    /// they are.
+    pub fn published(self) -> Self {
+        self.with(|s| (s.solver, s.sweep) = (AvbdSettings::paper().into(), 0.0))
+    }
+
+    /// With something changed.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// The numbers of augmented vertex block descent, if that is the solver.
+    pub fn avbd(&self) -> Option<&AvbdSettings> {
+        match &self.solver {
+            Solver::Avbd(a) => Some(a),
+            Solver::Vbd(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn avbd_mut(&mut self) -> Option<&mut AvbdSettings> {
+        match &mut self.solver {
+            Solver::Avbd(a) => Some(a),
+            Solver::Vbd(_) => None,
+        }
+    }
+
+    /// What the kernels are told in a step of `dt` seconds.
+    pub(crate) fn params(&self, gravity: Vec3, dt: f32) -> Params {
+        let bit = |on: bool, bit: u32| if on { bit } else { 0 };
+        let common = bit(self.solve == SolveForm::Schur, option::SCHUR);
+        let params = match &self.solver {
+            Solver::Avbd(a) => a.params(),
+            Solver::Vbd(v) => v.params(),
+        };
+        let options = params.options | common;
+        Params { gravity, dt, margin: self.margin, sweep: self.sweep, options, ..params }
+    }
+
+    /// What is built into a plan with these settings; `on_cpu` for drivers that run on the CPU.
+    pub(crate) fn step_options(&self, on_cpu: bool) -> StepOptions {
+        let (lanes, large_colour) = self.primal.lanes(on_cpu);
+        let avbd = self.avbd();
+        StepOptions {
+            iterations: self.iterations,
+            colours: self.colours,
+            colour_rounds: self.colour_rounds,
+            lanes,
+            large_colour,
+            strict: true,
+            stabilise: avbd.is_some_and(|a| a.stabilise),
+            dual: avbd.is_some(),
+            momentum: avbd.is_some_and(|a| a.momentum),
+            row_stiffness: avbd.is_some_and(|a| a.row_stiffness),
+            body_poses: false,
+        }
+    }
+}
+
+impl AvbdSettings {
+    /// What the kernels are told; what is not the solver's is left at 0.
+    fn params(&self) -> Params {
+        let s = self;
+        let bit = |on: bool, bit: u32| if on { bit } else { 0 };
+        // Section 6: with a pass of its own for the error there is, the iterations leave all of it alone, and
+        // multipliers hold no part of its correction that would have to fade. Else Eq. 19.
+        let (alpha, warm) = if s.stabilise { (1.0, 1.0) } else { (s.alpha, s.alpha * s.gamma) };
+        Params {
+            gravity: Vec3::ZERO,
+            dt: 0.0,
+            alpha,
+            alpha_tangent: if s.stabilise { s.sticking } else { s.alpha },
+            slop: s.slop,
+            beta: s.beta,
+            warm,
+            warm_stiffness: s.gamma,
+            k_start: s.k_start,
+            k_load: s.k_load,
+            k_max: s.k_max,
+            margin: 0.0,
+            sweep: 0.0,
+            correction: s.correction,
+            correction_stabilised: s.correction_stabilised,
+            deep: s.deep,
+            rematch: s.rematch,
+            anchor_drift: s.anchor_drift,
+            quiet: s.quiet,
+            free: s.free,
+            falling: s.falling,
+            held: s.held,
+            alpha_joint: s.alpha,
+            alpha_light: alpha,
+            alpha_stabilised: s.stabilised,
+            warm_joint: warm,
+            k_joint: s.k_joint,
+            k_load_joint: s.k_load_joint,
+            beta_joint: s.beta_joint,
+            correction_joint: s.correction_joint,
+            correction_joint_moving: s.correction_joint_moving,
+            loaded: s.loaded,
+            loaded_range: s.loaded_range,
+            taut: s.taut,
+            k_spring: s.k_spring,
+            k_load_spring: s.k_load_spring,
+            beta_spring: s.beta_spring,
+            least_share: s.least_share,
+            share_reach: s.share_reach,
+            near: s.near,
+            largest_turn: s.largest_turn,
+            many: s.many,
+            options: bit(s.rescale_friction, option::RESCALE)
+                | bit(s.row_stiffness, option::ROWS)
+                | bit(s.clamped_curvature, option::CURVED)
+                | bit(s.rotation == RotationForm::FirstOrder, option::FIRST_ORDER)
+                | bit(s.penalty_springs, option::PENALTY_SPRINGS)
+                | bit(s.falling_only, option::FALLING_ONLY),
+        }
+    }
+}
+
+impl VbdSettings {
+    /// What the kernels are told.
+    fn params(&self) -> Params {
+        let usual = AvbdSettings::default().params();
+        Params {
+            k_start: self.stiffness,
+            k_joint: self.stiffness,
+            alpha: self.alpha,
+            alpha_tangent: self.alpha * usual.alpha_tangent,
+            correction: avbd::UNBOUNDED,
+            alpha_joint: 0.0,
+            alpha_light: 0.0,
+            warm: 0.0,
+            warm_joint: 0.0,
+            options: usual.options | option::VBD,
+            ..usual
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Numbers of the narrow phase: which features of two shapes meet. They are constants, not settings: they decide
+//! between answers that are right alike, and the hot loops have them folded in. `docs/numbers.md` lists them.
+
+/// How much better than a face an axis between two edges must be, as a part of the overlap: a face gives four points
+/// where edges give one, and in deep overlaps both are within a few percent.
+pub const FACE_PREFERENCE: f32 = 0.05;
+/// The same as a part of the smaller shape's width, which keeps the choice when the overlap is nothing.
+pub const FACE_SKIN: f32 = 0.01;
+/// What an earlier face is preferred by to a later one, as a part of the size: above rounding, below what anyone sees.
+/// Without it a box that lies flat changes its reference face from step to step.
+pub const FACE_TIE: f32 = 1e-4;
+/// Part of an edge next to its end in which a point has the corner's name, so that its feature does not flicker.
+pub const CORNER: f32 = 0.02;
+/// Cosine from which on a capsule lies on a face, about 8 degrees: it then gets a point at both ends and does not rock.
+pub const ON_FACE: f32 = 0.99;
+/// Least part of a capsule's axis over a face with which that makes two points.
+pub const SHORTEST_REST: f32 = 0.025;
+/// Distance below which points of a manifold are one, as a part of the size.
+pub const SAME_POINT: f32 = 1e-2;
+/// Least area of a manifold's first three points, as a part of the square of their longest side.
+pub const THINNEST: f32 = 0.01;
+/// Least area that a fourth point must add, as a part of what there is.
+pub const LEAST_GAIN: f32 = 0.02;
+/// Heights that count as equal when the deepest point is looked for, as a part of the margin: the first of them stays.
+pub const SAME_HEIGHT: f32 = 0.05;
