@@ -53,11 +53,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if collider.what.shape == shape::HALF_SPACE {
             bounds = half_space(solid.centre, solid.y);
         } else if collider.what.shape == shape::HULL {
-            let hull = b.hulls.at(collider.hull);
+            let hull = b.hulls.at(collider.hull).bounded();
             let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
             let mut i = 0;
             while i < hull.vertices {
-                let p = solid.centre + solid.to_world(b.hull_vertices.at(hull.first + i));
+                let p = solid.centre + solid.to_world(b.hull_vertices.at(hull.first.wrapping_add(i)));
                 bounds = bounds.union(&Aabb { min: p - grown, max: p + grown });
                 i += 1;
             }

@@ -8,7 +8,7 @@
 use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
 use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Store, fmax, fmin, sqrt};
+use crate::gpu::{Load, Local, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
@@ -51,9 +51,10 @@ layout! {
 /// The cached manifold of two colliders, or [`NONE`]. The shorter of their bodies' rows is searched.
 #[inline(always)]
 fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u32 {
-    let (row_a, row_c) = (row(&b.rows, body_a), row(&b.rows, body_c));
+    let room = b.entries.len();
+    let (row_a, row_c) = (row(&b.rows, body_a, room), row(&b.rows, body_c, room));
     let (moves_a, moves_c) = (b.bodies.at(body_a).is_dynamic(), b.bodies.at(body_c).is_dynamic());
-    let first = moves_a && (!moves_c || row_a.end - row_a.start <= row_c.end - row_c.start);
+    let first = moves_a && (!moves_c || row_a.count() <= row_c.count());
     let row = if first { row_a } else { row_c };
     let mut found = NONE;
     let mut e = row.start;
@@ -74,7 +75,7 @@ fn cached_features(b: &Bindings<'_>, cached: u32) -> Local<u32, 4> {
     let mut features = Local::splat(NO_FEATURE);
     let mut k = 0;
     while k < POINTS && cached != NONE {
-        features.put(k, b.cached_points.at(cached * POINTS + k).feature);
+        features.put(k, b.cached_points.at(cached.wrapping_mul(POINTS) + k).feature);
         k += 1;
     }
     features
@@ -102,7 +103,7 @@ fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3
     let mut k = 0;
     while k < POINTS {
         if taken & (1 << k) == 0 && features.at(k) != NO_FEATURE {
-            let distance = (b.cached_points.at(cached * POINTS + k).anchor_a - anchor).length_squared();
+            let distance = (b.cached_points.at(cached.wrapping_mul(POINTS) + k).anchor_a - anchor).length_squared();
             if distance < nearest {
                 found = k;
                 nearest = distance;
@@ -116,7 +117,7 @@ fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3
 /// The contact that `contacts_hull` left in the manifold's place.
 #[inline(always)]
 fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
-    let count = b.manifolds.at(place).count;
+    let count = least(b.manifolds.at(place).count, POINTS);
     let mut contact = Contact::none();
     contact.normal = Head::load(&b.points, record(place)).normal;
     let points = FourPoints::load(&b.points, record(place));
@@ -203,7 +204,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             }
             if old != NONE {
                 taken |= 1 << old;
-                let old = b.cached_points.at(cached * POINTS + old);
+                let old = b.cached_points.at(cached.wrapping_mul(POINTS) + old);
                 // Eq. 19, in the new basis and cone.
                 let force = old.force * params.warm;
                 let normal = -fmax(0.0, -n.dot(force));

@@ -7,7 +7,7 @@
 //! leaf is `r` is done, a depth-first walk goes on at the right child of the one node that splits after leaf `r`.
 //! There are as many inner nodes as splits, so `ropes[split] = right` is all there is to it.
 
-use crate::gpu::{Load, Read, Store};
+use crate::gpu::{Load, Read, Store, least};
 use crate::layout::{END, Extent, LEAF, Node};
 use crate::{layout, stage};
 
@@ -38,10 +38,13 @@ fn prefix(keys: &Read<'_, u32>, count: i32, key: u32, i: i32, j: i32) -> i32 {
     if difference != 0 { difference.leading_zeros() as i32 } else { 32 + (i ^ j).leading_zeros() as i32 }
 }
 
+/// Most leaves whose numbers, and twice the bounds between them, fit signed numbers.
+const MOST: u32 = 1 << 30;
+
 /// Finds the range, the split and the rope of one inner node.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let leaves = push.extent.count(&b.counters);
+    let leaves = push.extent.count(&b.counters, least(b.keys.len(), MOST));
     if item >= leaves {
         return;
     }

@@ -2,6 +2,11 @@
 //!
 //! Nothing here assumes a subgroup size. The width is taken from the number of subgroups that really run, not from
 //! the `SubgroupSize` built-in, because some drivers report the largest size there and run a smaller one.
+//!
+//! Lanes of a subgroup that part ways are not promised to meet again before the next subgroup operation: Vulkan 1.2 has no
+//! reconvergence. So wherever one follows, control flow is the same for all lanes of a subgroup. A loop whose length differs goes on
+//! while [any](Group::any) lane has something left, and lanes that are done make its rounds without doing anything; conditions around a
+//! subgroup operation are the same for the subgroup. `lanes.rs` plays stages through lane by lane and tells when they are not.
 
 /// One lane's view of its workgroup. On the CPU a workgroup is one lane in one subgroup.
 #[derive(Clone, Copy)]
@@ -114,6 +119,12 @@ mod target {
         }
 
         #[inline(always)]
+        pub fn any(&self, vote: bool) -> bool {
+            let ballot = arch::subgroup_ballot(vote);
+            (ballot.x | ballot.y | ballot.z | ballot.w) != 0
+        }
+
+        #[inline(always)]
         pub fn active(&self) -> u32 {
             arch::subgroup_ballot_bit_count(arch::subgroup_ballot(true))
         }
@@ -170,6 +181,12 @@ mod target {
         #[inline(always)]
         pub fn sum(&self, value: u32) -> u32 {
             value
+        }
+
+        /// Whether a lane of the subgroup votes for it. As the condition of a loop, it keeps the lanes together.
+        #[inline(always)]
+        pub fn any(&self, vote: bool) -> bool {
+            vote
         }
 
         /// Lanes of this subgroup that are running, counted by ballot.

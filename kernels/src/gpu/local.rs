@@ -71,7 +71,8 @@ mod target {
     impl<T: Copy, const N: usize> Load<T> for Local<T, N> {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
-            self.0[i as usize]
+            // As on a GPU: what is not there is the first.
+            self.0[if (i as usize) < N { i as usize } else { 0 }]
         }
     }
 

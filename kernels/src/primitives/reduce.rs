@@ -80,15 +80,20 @@ pub fn combine(op: u32, a: u32, b: u32) -> u32 {
 /// Reduces one tile.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let count = push.extent.count(&b.counters);
+    let count = push.extent.count(&b.counters, b.values.len());
     // Tiles beyond the count give the identity: the next round takes them like any other.
     let (start, end) = tile(group.index, TILE, count);
 
+    // As many rounds for every lane, so that all of them are at the barrier together.
     let mut value = identity(push.op);
-    let mut i = start + group.lane;
-    while i < end {
-        value = combine(push.op, value, b.values.at(i));
-        i += group.lanes;
+    let rounds = (end - start).div_ceil(group.lanes);
+    let mut round = 0;
+    while round < rounds {
+        let i = start + round * group.lanes + group.lane;
+        if i < end {
+            value = combine(push.op, value, b.values.at(i));
+        }
+        round += 1;
     }
 
     shared.put(group.lane, value);

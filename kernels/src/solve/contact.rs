@@ -71,7 +71,12 @@ impl<F: OfPoints> Points<F> {
     /// The points of the records that begin at `first`.
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: &F::Each<u32>) -> Self {
-        let float = |w: u32| F::load(points, &F::shift(first, w));
+        Self::of(|w: u32| F::load(points, &F::shift(first, w)))
+    }
+
+    /// Those whose words `float` gives.
+    #[inline(always)]
+    pub fn of(float: impl Fn(u32) -> F) -> Self {
         let vector = |w: u32| Vector::new(float(w), float(w + 1), float(w + 2));
         let k = float(word::K);
         Self {

@@ -39,8 +39,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let params = b.params.at(0);
     let rules = JointRules::new(&params, false);
     let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+    let rows = joint.rows_within(b.joint_rows.len());
     let mut r = 0;
-    while r < joint.rows {
+    while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
         let mut state = b.row_states.at(joint.first_row + r);
         let asked = row.ask(&rules, &state, ends.measure(row.axis).value, joint.length);

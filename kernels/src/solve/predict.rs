@@ -109,7 +109,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         pulls = fall + push;
         let mut jointed = false;
         if joints > 0 {
-            let links = row(&b.joint_links, item);
+            let links = row(&b.joint_links, item, b.joint_links.len());
             jointed = links.start < links.end;
         }
         start_pulls = fall * share(felt, fall, jointed) + push * share(felt, push, jointed);
@@ -122,7 +122,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let target = Pose { position: linear + pulls, rotation };
     let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };
     let rank = b.body_order.at(item);
-    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item));
+    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item, u32::MAX));
     b.rotations.put(rank, rotation);
     b.poses.put(item, Pose { position: start.position + guess, rotation });
     b.deltas.put(item, Twist { linear: guess, angular });
