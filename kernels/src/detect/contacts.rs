@@ -6,7 +6,9 @@
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
 use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record};
+use crate::detect::manifold::{
+    FourPoints, Head, Manifold, ManifoldEnds, Point, RecordMut, feature_words, features, record,
+};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
@@ -176,7 +178,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     );
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
     let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
-    head.store(&mut b.points, record(place));
+    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
+    head.store(&mut made, 0);
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
     let cached = find_cached(b, index_a, a.what.body, index_c, c.what.body);
@@ -233,6 +236,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         features.put(k, feature | flag);
         k += 1;
     }
-    points.store(&mut b.points, record(place));
+    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
+    points.store(&mut made, 0);
     b.features.put(place, feature_words(&features));
 }

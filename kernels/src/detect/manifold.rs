@@ -5,7 +5,7 @@
 //! and a word of them at once. The rest is in [`Manifold`], and what the points are on the colliders in a list of features.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Store, Window};
+use crate::gpu::{Load, Local, Store, Window, WindowMut};
 use crate::layout;
 use crate::math::{vector, words};
 use crate::state::rigid::Friction;
@@ -61,6 +61,9 @@ pub fn record(manifold: u32) -> u32 {
 
 /// The record of a manifold, in a list that is only read.
 pub type Record<'a> = Window<'a, UVec4, { word::COUNT }>;
+
+/// The same in a list that is written.
+pub type RecordMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 
 /// What the points of a manifold have in common.
 #[derive(Clone, Copy)]

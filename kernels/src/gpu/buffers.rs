@@ -15,9 +15,10 @@
 //!   Memory is aligned to 64 bytes.
 //! * **loops end.** Stages hold ranges that they read from memory against the length of the list that they are about.
 //!
-//! What a hot loop knows better is said with `unsafe` and a reason: [`Write::own`] is for elements whose index comes from the number of the
-//! invocation alone, so that no contents of memory can make another one touch them. Records of several elements are checked once
-//! ([`Read::window`]).
+//! What a hot loop knows better is said with `unsafe` and a reason: [`Write::put_own`] and [`Write::own`] are for elements whose index comes
+//! from the number of the invocation alone, so that no contents of memory can make another one touch them: plain accesses, which
+//! the compiler may join. Numbers of invocations are different within a dispatch: recordings refuse more than 32 bits can count. Records of several elements are checked once
+//! ([`Read::window`], [`Write::window_mut`]).
 //!
 //! # What holds on a GPU
 //! Accesses are not checked by the kernels. With valid contents no index is beyond its buffer. With others, a device with `robustBufferAccess`
@@ -60,6 +61,20 @@ pub struct Window<'a, T, const N: u32> {
     #[cfg(not(target_arch = "spirv"))]
     start: *const T,
     borrow: PhantomData<&'a T>,
+}
+
+/// `N` elements of a buffer that a stage writes, one after the other, checked once. What is stored is dropped where they do not all lie in
+/// the buffer.
+pub struct WindowMut<'a, T, const N: u32> {
+    #[cfg(target_arch = "spirv")]
+    slice: &'a mut [T],
+    #[cfg(target_arch = "spirv")]
+    first: u32,
+    #[cfg(not(target_arch = "spirv"))]
+    start: *mut T,
+    #[cfg(not(target_arch = "spirv"))]
+    inside: bool,
+    borrow: PhantomData<&'a mut T>,
 }
 
 /// Elements of a [`Write`] that only this invocation touches.
@@ -154,6 +169,37 @@ mod target {
         #[inline(always)]
         pub unsafe fn own(&mut self) -> Own<'_, T> {
             Own { slice: &mut *self.slice, borrow: PhantomData }
+        }
+
+        #[inline(always)]
+        pub fn window_mut<const N: u32>(&mut self, first: u32) -> WindowMut<'_, T, N> {
+            WindowMut { slice: &mut *self.slice, first, borrow: PhantomData }
+        }
+
+        #[inline(always)]
+        pub unsafe fn at_own(&self, i: u32) -> T {
+            self.at(i)
+        }
+
+        #[inline(always)]
+        pub unsafe fn put_own(&mut self, i: u32, value: T) {
+            self.put(i, value);
+        }
+    }
+
+    impl<T: Copy, const N: u32> Load<T> for WindowMut<'_, T, N> {
+        #[inline(always)]
+        fn at(&self, i: u32) -> T {
+            // SAFETY: as for `Read::at`.
+            unsafe { *self.slice.index_unchecked((self.first + i) as usize) }
+        }
+    }
+
+    impl<T: Copy, const N: u32> Store<T> for WindowMut<'_, T, N> {
+        #[inline(always)]
+        fn put(&mut self, i: u32, value: T) {
+            // SAFETY: as for `Read::at`.
+            unsafe { *self.slice.index_unchecked_mut((self.first + i) as usize) = value }
         }
     }
 
@@ -269,8 +315,8 @@ mod target {
         STRAYS.load(Ordering::Relaxed)
     }
 
-    #[cold]
-    #[inline(never)]
+    /// Counts an access beyond the end of a buffer. Nothing at all without debug assertions: a call would cost registers.
+    #[inline(always)]
     fn stray() {
         if cfg!(debug_assertions) {
             STRAYS.fetch_add(1, Ordering::Relaxed);
@@ -279,9 +325,27 @@ mod target {
 
     /// What windows show that are not in their buffer.
     #[repr(align(64))]
-    struct Zeros([u8; ZEROS_SIZE]);
+    struct Zeros([AtomicU32; ZEROS_SIZE / 4]);
     const ZEROS_SIZE: usize = 256;
-    static ZEROS: Zeros = Zeros([0; ZEROS_SIZE]);
+    /// Nobody writes them. Atomic, so that they may stand in for elements that are loaded by words.
+    static ZEROS: Zeros = Zeros([const { AtomicU32::new(0) }; ZEROS_SIZE / 4]);
+
+    /// Where `count` elements from `i` on lie in a buffer, or as many zeros if they do not.
+    #[inline(always)]
+    fn inside_or_zeros<T>(start: *mut T, len: usize, i: u32, count: u32) -> *mut T {
+        debug_assert!(count as usize * size_of::<T>() <= ZEROS_SIZE && align_of::<T>() <= 4);
+        let inside = u64::from(i) + u64::from(count) <= len as u64;
+        if !inside {
+            stray();
+        }
+        if inside { start.wrapping_add(i as usize) } else { ZEROS.0.as_ptr().cast_mut().cast() }
+    }
+
+    /// Elements that are loaded from a chosen address, zeros or the buffer: the loads stay part of what uses them. Small ones are loaded
+    /// behind a branch, which is quicker for a word.
+    const fn is_large<T>() -> bool {
+        size_of::<T>() > 8 && size_of::<T>() <= ZEROS_SIZE
+    }
 
     /// Whether elements of a type are made of aligned words, nothing else.
     const fn is_words<T>() -> bool {
@@ -356,12 +420,8 @@ mod target {
         /// The `N` elements from `first` on.
         #[inline(always)]
         pub fn window<const N: u32>(&self, first: u32) -> Window<'a, T, N> {
-            const { assert!(N as usize * size_of::<T>() <= ZEROS_SIZE && align_of::<T>() <= align_of::<Zeros>()) };
-            let inside = u64::from(first) + u64::from(N) <= self.len as u64;
-            if !inside {
-                stray();
-            }
-            let start = if inside { self.start.wrapping_add(first as usize) } else { ZEROS.0.as_ptr().cast() };
+            const { assert!(N as usize * size_of::<T>() <= ZEROS_SIZE && is_words::<T>()) };
+            let start = inside_or_zeros(self.start.cast_mut(), self.len, first, N);
             Window { start, borrow: PhantomData }
         }
     }
@@ -381,7 +441,11 @@ mod target {
     impl<T: Pod> Load<T> for Read<'_, T> {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
-            if (i as usize) < self.len {
+            const { assert!(is_words::<T>()) };
+            if is_large::<T>() {
+                // SAFETY: within the buffer, which nobody writes while there is a view that reads it, or the zeros.
+                unsafe { inside_or_zeros(self.start.cast_mut(), self.len, i, 1).read() }
+            } else if (i as usize) < self.len {
                 // SAFETY: within the buffer, which nobody writes while there is a view that reads it.
                 unsafe { self.start.add(i as usize).read() }
             } else {
@@ -415,6 +479,45 @@ mod target {
             self.len.min(u32::MAX as usize) as u32
         }
 
+        /// The `N` elements from `first` on, to be stored one by one and checked once.
+        #[inline(always)]
+        pub fn window_mut<const N: u32>(&mut self, first: u32) -> WindowMut<'_, T, N> {
+            let inside = u64::from(first) + u64::from(N) <= self.len as u64;
+            if !inside {
+                stray();
+            }
+            WindowMut { start: self.start.wrapping_add(first as usize), inside, borrow: PhantomData }
+        }
+
+        /// As `at`, of an element of this invocation.
+        ///
+        /// # Safety
+        /// No other invocation of the dispatch touches the element, whatever memory and push constants hold.
+        #[inline(always)]
+        pub unsafe fn at_own(&self, i: u32) -> T {
+            if (i as usize) < self.len {
+                // SAFETY: within the buffer; the contract above.
+                unsafe { self.start.add(i as usize).read() }
+            } else {
+                stray();
+                T::zeroed()
+            }
+        }
+
+        /// As `put`, of an element of this invocation.
+        ///
+        /// # Safety
+        /// As for [`Write::at_own`].
+        #[inline(always)]
+        pub unsafe fn put_own(&mut self, i: u32, value: T) {
+            if (i as usize) < self.len {
+                // SAFETY: within the buffer; the contract above.
+                unsafe { self.start.add(i as usize).write(value) }
+            } else {
+                stray();
+            }
+        }
+
         /// Unchecked, plain access to elements of this invocation.
         ///
         /// # Safety
@@ -423,6 +526,28 @@ mod target {
         #[inline(always)]
         pub unsafe fn own(&mut self) -> Own<'_, T> {
             Own { start: self.start, len: self.len, borrow: PhantomData }
+        }
+    }
+
+    impl<T: Pod, const N: u32> Load<T> for WindowMut<'_, T, N> {
+        #[inline(always)]
+        fn at(&self, i: u32) -> T {
+            if self.inside && i < N {
+                // SAFETY: `Write::window_mut` has found `N` elements here; as for `Write::at`.
+                unsafe { load_words(self.start.add(i as usize)) }
+            } else {
+                T::zeroed()
+            }
+        }
+    }
+
+    impl<T: Pod, const N: u32> Store<T> for WindowMut<'_, T, N> {
+        #[inline(always)]
+        fn put(&mut self, i: u32, value: T) {
+            if self.inside && i < N {
+                // SAFETY: as for `at`.
+                unsafe { store_words(self.start.add(i as usize), value) }
+            }
         }
     }
 
@@ -447,7 +572,10 @@ mod target {
     impl<T: Pod> Load<T> for Write<'_, T> {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
-            if (i as usize) < self.len {
+            if is_large::<T>() {
+                // SAFETY: within the buffer, which is only touched through views of this kind while there is one, or the zeros.
+                unsafe { load_words(inside_or_zeros(self.start, self.len, i, 1)) }
+            } else if (i as usize) < self.len {
                 // SAFETY: within the buffer, which is only touched through views of this kind while there is one.
                 unsafe { load_words(self.start.add(i as usize)) }
             } else {

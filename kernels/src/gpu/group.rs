@@ -161,6 +161,8 @@ mod target {
 #[cfg(not(target_arch = "spirv"))]
 mod target {
     use super::*;
+    #[cfg(test)]
+    use crate::gpu::lanes;
 
     impl Group {
         /// The workgroup `index` as the CPU runs it: one lane.
@@ -171,39 +173,76 @@ mod target {
 
         /// Waits for all lanes of the workgroup and makes their writes to workgroup memory visible.
         #[inline(always)]
-        pub fn barrier(&self) {}
+        #[cfg_attr(test, track_caller)]
+        pub fn barrier(&self) {
+            #[cfg(test)]
+            lanes::barrier(self);
+        }
 
         /// The same for this lane's subgroup only.
         #[inline(always)]
-        pub fn subgroup_barrier(&self) {}
+        #[cfg_attr(test, track_caller)]
+        pub fn subgroup_barrier(&self) {
+            #[cfg(test)]
+            lanes::exchange(self, 0);
+        }
 
         /// Sum over the subgroup, wrapping.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn sum(&self, value: u32) -> u32 {
+            #[cfg(test)]
+            if let Some(all) = lanes::exchange(self, value) {
+                return all.into_iter().fold(0, u32::wrapping_add);
+            }
             value
         }
 
         /// Whether a lane of the subgroup votes for it. As the condition of a loop, it keeps the lanes together.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn any(&self, vote: bool) -> bool {
+            #[cfg(test)]
+            if let Some(all) = lanes::exchange(self, vote as u32) {
+                return all.contains(&1);
+            }
             vote
         }
 
         /// Lanes of this subgroup that are running, counted by ballot.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn active(&self) -> u32 {
+            #[cfg(test)]
+            if let Some(all) = lanes::exchange(self, 0) {
+                return all.len() as u32;
+            }
             1
         }
 
         /// `value` as the lane in `slot` of this subgroup holds it.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn from_slot(&self, value: u32, _slot: u32) -> u32 {
+            #[cfg(test)]
+            if let Some(all) = lanes::exchange(self, value) {
+                return all[_slot as usize];
+            }
             value
         }
 
         /// The lanes of this subgroup whose lowest `bits` bits of `digit` are the same. Every lane must take part.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn peers(&self, _digit: u32, _bits: u32) -> Peers {
+            #[cfg(test)]
+            if let Some(all) = lanes::exchange(self, _digit) {
+                let mask = 1u32.checked_shl(_bits).map_or(u32::MAX, |bit| bit - 1);
+                let same = |slot: &u32| (all[*slot as usize] ^ _digit) & mask == 0;
+                let peers: Vec<u32> = (0..all.len() as u32).filter(same).collect();
+                let rank = peers.iter().filter(|slot| **slot < self.slot).count() as u32;
+                return Peers { rank, count: peers.len() as u32, leader: peers[0] };
+            }
             Peers { rank: 0, count: 1, leader: 0 }
         }
     }

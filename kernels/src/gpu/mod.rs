@@ -23,13 +23,15 @@ mod float;
 mod group;
 #[cfg(not(target_arch = "spirv"))]
 mod host;
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod lanes;
 mod local;
 mod macros;
 mod wide;
 
 #[cfg(not(target_arch = "spirv"))]
 pub use buffers::strays;
-pub use buffers::{Load, Own, Read, Store, Window, Write, shared_add};
+pub use buffers::{Load, Own, Read, Store, Window, WindowMut, Write, shared_add};
 pub use float::{abs, quadrant_angle, sin_cos, sqrt};
 pub use group::{Group, Peers, saturating_sum};
 #[cfg(target_arch = "x86_64")]

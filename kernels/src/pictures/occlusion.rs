@@ -39,7 +39,7 @@ layout! {
 }
 
 /// Most rays a hit.
-const MOST: u32 = 256;
+const MOST: u32 = 1024;
 
 /// Looks around from one hit.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {

@@ -86,14 +86,16 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
 
     // As many rounds for every lane, so that all of them are at the barrier together.
     let mut value = identity(push.op);
-    let rounds = (end - start).div_ceil(group.lanes);
+    let rounds = (end - start) / group.lanes;
+    let mut i = start + group.lane;
     let mut round = 0;
     while round < rounds {
-        let i = start + round * group.lanes + group.lane;
-        if i < end {
-            value = combine(push.op, value, b.values.at(i));
-        }
+        value = combine(push.op, value, b.values.at(i));
+        i += group.lanes;
         round += 1;
+    }
+    if i < end {
+        value = combine(push.op, value, b.values.at(i));
     }
 
     shared.put(group.lane, value);

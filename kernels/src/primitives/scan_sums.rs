@@ -56,9 +56,9 @@ pub fn sum(values: &Read<'_, u32>, share: Share) -> u32 {
     let mut round = 0;
     while round < share.rounds {
         let i = share.from + round;
-        if i < share.to {
-            sum = saturating_sum(sum, values.at(i));
-        }
+        // Beyond the share, nothing is added.
+        let value = if i < share.to { values.at(i) } else { 0 };
+        sum = saturating_sum(sum, value);
         round += 1;
     }
     sum

@@ -57,14 +57,16 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     let count = push.extent.count(&b.counters, b.keys.len());
     let (start, end) = tile(group.index, TILE, count);
     // As many rounds for every lane, so that all of them are at the barrier together.
-    let rounds = (end - start).div_ceil(group.lanes);
+    let rounds = (end - start) / group.lanes;
+    let mut i = start + group.lane;
     let mut round = 0;
     while round < rounds {
-        let i = start + round * group.lanes + group.lane;
-        if i < end {
-            shared_add(shared, digit(b.keys.at(i), push.shift), 1);
-        }
+        shared_add(shared, digit(b.keys.at(i), push.shift), 1);
+        i += group.lanes;
         round += 1;
+    }
+    if i < end {
+        shared_add(shared, digit(b.keys.at(i), push.shift), 1);
     }
     group.barrier();
 

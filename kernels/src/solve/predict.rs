@@ -93,7 +93,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (params, joints) = (b.params.at(0), push.joints);
     let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
     let dt = params.dt;
-    b.starts.put(item, start);
+    // SAFETY: as below.
+    unsafe { b.starts.put_own(item, start) };
 
     let mut linear = Vec3::ZERO;
     let mut angular = Vec3::ZERO;
@@ -124,6 +125,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let rank = b.body_order.at(item);
     frame.store(&mut b.solver_bodies, rank, row(&b.rows, item, u32::MAX));
     b.rotations.put(rank, rotation);
-    b.poses.put(item, Pose { position: start.position + guess, rotation });
-    b.deltas.put(item, Twist { linear: guess, angular });
+    // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
+    unsafe {
+        b.poses.put_own(item, Pose { position: start.position + guess, rotation });
+        b.deltas.put_own(item, Twist { linear: guess, angular });
+    }
 }

@@ -5,7 +5,7 @@
 //! neighbouring memory.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Read, Store, Window};
+use crate::gpu::{Load, Read, Store, Window, WindowMut, Write};
 use crate::math::{Pose, Rotation, vector, words};
 use crate::state::rigid::EntryRange;
 
@@ -27,6 +27,9 @@ pub mod word {
 
 /// The words of a body's frame.
 pub type Frame<'a> = Window<'a, UVec4, { word::COUNT }>;
+
+/// The same in a list that is written.
+pub type FrameMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 
 /// What is gathered of a body.
 #[derive(Clone, Copy)]
@@ -81,10 +84,9 @@ impl SolverBody {
 
     /// Puts it to a place, with the row of the body.
     #[inline(always)]
-    pub fn store(&self, solver_bodies: &mut impl Store<UVec4>, place: u32, row: EntryRange) {
-        let mut put = |word: u32, v: Vec3, w: u32| {
-            solver_bodies.put(place.wrapping_mul(word::COUNT).wrapping_add(word), words(v, w))
-        };
+    pub fn store(&self, solver_bodies: &mut Write<'_, UVec4>, place: u32, row: EntryRange) {
+        let mut frame: FrameMut<'_> = solver_bodies.window_mut(place.wrapping_mul(word::COUNT));
+        let mut put = |word: u32, v: Vec3, w: u32| frame.put(word, words(v, w));
         let (turn, rotation) = (self.target.rotation, self.start.rotation);
         put(word::WAY, self.target.position, row.start);
         put(word::TURN, turn.v(), turn.s.to_bits());
@@ -109,7 +111,9 @@ mod tests {
         let pose = |k: f32| Pose { position: Vec3::new(k, 2.0, 3.0), rotation: Rotation::exp(Vec3::Y * k) };
         let frame = SolverBody { target: pose(0.5), start: pose(0.25), inertia: Vec3::new(4.0, 5.0, 6.0), mass: 7.0 };
         let mut memory = vec![UVec4::ZERO; 2 * word::COUNT as usize];
-        frame.store(&mut memory, 1, EntryRange { start: 8, end: 9 });
+        // SAFETY: as many elements as there are, which live until the end of the test.
+        let mut list = unsafe { Write::new(memory.as_mut_ptr(), memory.len()) };
+        frame.store(&mut list, 1, EntryRange { start: 8, end: 9 });
         assert!(memory[..word::COUNT as usize].iter().all(|v| *v == UVec4::ZERO), "the first place is another's");
         // SAFETY: as many elements as there are, which live until the end of the test and are not written while views read.
         let view = |memory: &Vec<UVec4>| unsafe { Read::new(memory.as_ptr(), memory.len()) };

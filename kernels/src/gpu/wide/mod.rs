@@ -85,7 +85,7 @@ macro_rules! eight_bodies {
 
 mod float;
 #[cfg(any(target_arch = "spirv", test))]
-mod four;
+pub(crate) mod four;
 #[cfg(target_arch = "x86_64")]
 mod oct;
 #[cfg(not(target_arch = "spirv"))]
