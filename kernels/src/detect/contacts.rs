@@ -61,7 +61,8 @@ fn find_cached(b: &Bindings<'_>, a: u32, body_a: u32, c: u32, body_c: u32) -> u3
     let mut found = NONE;
     let mut e = row.start;
     while e < row.end && found == NONE {
-        let manifold = b.entries.at(e).manifold();
+        // SAFETY: `row` has held the end against the number of entries.
+        let manifold = unsafe { b.entries.known(e) }.manifold();
         let pair = b.cached_pairs.at(manifold);
         if pair.collider_a == a && pair.collider_b == c {
             found = manifold;

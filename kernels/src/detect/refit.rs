@@ -31,7 +31,7 @@ const MAX_LEVELS: u32 = 11;
 /// Finds the box of one inner node.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let leaves = push.extent.count(&b.counters, b.nodes.len());
+    let leaves = push.extent.count(&b.counters, least(b.nodes.len(), LEAF - 1));
     if item + 1 >= leaves {
         return;
     }
@@ -43,12 +43,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
     // The leaves up to the next full block on both sides, then the same a level up.
     while low < high && low % FAN != 0 {
-        volume = volume.union(&b.volumes.at(volume_of(low | LEAF)));
+        // SAFETY: leaves have odd places, and what is stored here, inner nodes, even ones.
+        volume = volume.union(&unsafe { b.volumes.at_own(volume_of(low | LEAF)) });
         low += 1;
     }
     while low < high && high % FAN != 0 {
         high -= 1;
-        volume = volume.union(&b.volumes.at(volume_of(high | LEAF)));
+        // SAFETY: as above.
+        volume = volume.union(&unsafe { b.volumes.at_own(volume_of(high | LEAF)) });
     }
     let mut start = 0u32;
     let mut room = push.extent.limit.div_ceil(FAN);

@@ -130,6 +130,11 @@ mod target {
         }
 
         #[inline(always)]
+        pub unsafe fn known(&self, i: u32) -> T {
+            self.at(i)
+        }
+
+        #[inline(always)]
         pub fn window<const N: u32>(&self, first: u32) -> Window<'a, T, N> {
             Window { slice: self.slice, first, borrow: PhantomData }
         }
@@ -417,6 +422,17 @@ mod target {
             self.len.min(u32::MAX as usize) as u32
         }
 
+        /// The element at `i`, unchecked: for loops whose end was held against the length before.
+        ///
+        /// # Safety
+        /// `i` is below [`Read::len`].
+        #[inline(always)]
+        pub unsafe fn known(&self, i: u32) -> T {
+            debug_assert!((i as usize) < self.len, "element {i} in a buffer of {}", self.len);
+            // SAFETY: the contract above.
+            unsafe { self.start.add(i as usize).read() }
+        }
+
         /// The `N` elements from `first` on.
         #[inline(always)]
         pub fn window<const N: u32>(&self, first: u32) -> Window<'a, T, N> {
@@ -492,7 +508,7 @@ mod target {
         /// As `at`, of an element of this invocation.
         ///
         /// # Safety
-        /// No other invocation of the dispatch touches the element, whatever memory and push constants hold.
+        /// No other invocation of the dispatch stores to the element, whatever memory and push constants hold.
         #[inline(always)]
         pub unsafe fn at_own(&self, i: u32) -> T {
             if (i as usize) < self.len {
@@ -507,7 +523,7 @@ mod target {
         /// As `put`, of an element of this invocation.
         ///
         /// # Safety
-        /// As for [`Write::at_own`].
+        /// No other invocation of the dispatch touches the element, whatever memory and push constants hold.
         #[inline(always)]
         pub unsafe fn put_own(&mut self, i: u32, value: T) {
             if (i as usize) < self.len {

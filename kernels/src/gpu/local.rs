@@ -71,8 +71,8 @@ mod target {
     impl<T: Copy, const N: usize> Load<T> for Local<T, N> {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
-            // As on a GPU: what is not there is the first.
-            self.0[if (i as usize) < N { i as usize } else { 0 }]
+            // What is not there is one of the others.
+            self.0[if N.is_power_of_two() { i as usize % N } else { (i as usize).min(N - 1) }]
         }
     }
 

@@ -84,7 +84,7 @@ impl Neighbours {
 
     /// The `n`th of them. A joint to the world names the body itself, which is in nobody's way.
     #[inline(always)]
-    pub fn at(&self, n: u32, entries: &impl Load<Entry>, joints: &impl Load<Joint>, links: &impl Load<u32>) -> u32 {
+    pub fn at(&self, n: u32, entries: &Read<'_, Entry>, joints: &impl Load<Joint>, links: &impl Load<u32>) -> u32 {
         let touching = self.contacts.count();
         if n < touching {
             entries.at(self.contacts.start + n).other

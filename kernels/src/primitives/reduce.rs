@@ -90,7 +90,8 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     let mut i = start + group.lane;
     let mut round = 0;
     while round < rounds {
-        value = combine(push.op, value, b.values.at(i));
+        // SAFETY: below `end`, and `count` with it is no more than there are values.
+        value = combine(push.op, value, unsafe { b.values.known(i) });
         i += group.lanes;
         round += 1;
     }

@@ -6,7 +6,7 @@
 //! tile, so that their counters fit into 8 kB of workgroup memory even where subgroups are narrow; further ones idle.
 //! With one lane (the CPU) all this is the textbook counting sort.
 
-use crate::gpu::{Group, Load, Store, shared_add};
+use crate::gpu::{Group, Load, Store, least, shared_add};
 use crate::layout::tile;
 pub use crate::primitives::sort_count::Push;
 use crate::primitives::sort_count::{BITS, DIGITS, TILE, digit};
@@ -29,7 +29,7 @@ pub const RANKERS: u32 = 8;
 /// Moves one tile.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let count = push.extent.count(&b.counters, b.keys.len());
+    let count = push.extent.count(&b.counters, least(b.keys.len(), b.payloads.len()));
     let (start, end) = tile(group.index, TILE, count);
     // The same for all lanes of the workgroup.
     if start >= end {
@@ -91,7 +91,11 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
             let inside = i < end;
             // Lanes past the end take part in the ballots with the last digit. They come after every real key of the
             // tile, so they never stand before one in a counter's line.
-            let key = if inside { b.keys.at(i) } else { u32::MAX };
+            let (mut key, mut payload) = (u32::MAX, 0);
+            if inside {
+                // SAFETY: below `end`, and `count` with it is no more than there are keys and payloads.
+                (key, payload) = unsafe { (b.keys.known(i), b.payloads.known(i)) };
+            }
             let d = digit(key, push.shift);
             let peers = group.peers(d, BITS);
             let mut line = 0;
@@ -101,7 +105,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
             let place = group.from_slot(line, peers.leader).wrapping_add(peers.rank);
             if inside {
                 b.keys_out.put(place, key);
-                b.payloads_out.put(place, b.payloads.at(i));
+                b.payloads_out.put(place, payload);
             }
             group.subgroup_barrier();
             row += 1;

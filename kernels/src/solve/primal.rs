@@ -96,7 +96,10 @@ pub trait Bound {
     /// The way a body went.
     fn delta(&self, index: u32) -> Twist;
     /// An entry of a row.
-    fn entry(&self, e: u32) -> Entry;
+    ///
+    /// # Safety
+    /// It is one: [`Bound::row`] gave the row.
+    unsafe fn entry(&self, e: u32) -> Entry;
     /// The record of a manifold.
     fn record(&self, manifold: u32) -> Record<'_>;
     /// Behind the last place in the order of colours.
@@ -154,8 +157,9 @@ macro_rules! bound {
                 self.deltas.at(index)
             }
             #[inline(always)]
-            fn entry(&self, e: u32) -> Entry {
-                self.entries.at(e)
+            unsafe fn entry(&self, e: u32) -> Entry {
+                // SAFETY: `row` holds its end against the number of entries.
+                unsafe { self.entries.known(e) }
             }
             #[inline(always)]
             fn record(&self, manifold: u32) -> $crate::detect::manifold::Record<'_> {
@@ -361,7 +365,8 @@ fn gather<F: OfPoints>(
             // A part beyond the end of the row takes the last entry once more, and counts for nothing.
             let there = row.end - e;
             let places = F::each(|part| if part < there { e + part } else { e });
-            let entries = F::map(&places, |e| b.entry(*e));
+            // SAFETY: from `row.start` to `row.end`.
+            let entries = F::map(&places, |e| unsafe { b.entry(*e) });
             let records = F::map(&entries, |entry| b.record(entry.manifold()));
             let heads = F::map(&records, |record| Head::load(record, 0));
             let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
