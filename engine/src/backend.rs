@@ -245,7 +245,7 @@ pub(crate) fn no_part(recording: &Recording, part: Part) -> Error {
 /// Checks that `size` bytes at `offset` lie inside a buffer.
 pub(crate) fn check_bounds(recording: &Recording, buffer: BufferId, offset: u64, size: u64) -> Result<()> {
     let info = recording.info(buffer).ok_or_else(|| unknown(recording, buffer))?;
-    let capacity = u64::from(info.stride) * info.count;
+    let capacity = info.capacity();
     if offset.checked_add(size).is_none_or(|end| end > capacity) {
         return Err(Error::OutOfBounds { buffer: info.name.clone(), offset, size, capacity });
     }

@@ -1,6 +1,6 @@
 //! Structs that live in buffers, shared by kernels and host. They are declared here and nowhere else.
 
-use crate::gpu::{Load, fmax, fmin, glam::Vec3};
+use crate::gpu::{Load, fmax, fmin, glam::Vec3, least};
 use crate::layout;
 use crate::math::Rotation;
 
@@ -105,29 +105,21 @@ impl Extent {
         Self { limit, slot }
     }
 
-    /// The number of items.
+    /// The number of items, and no more than `room`, the length of the list that they are in.
     #[inline(always)]
-    pub fn count(&self, counters: &impl Load<u32>) -> u32 {
-        if self.slot == Self::HOST {
-            self.limit
-        } else {
-            let count = counters.at(self.slot);
-            if count < self.limit { count } else { self.limit }
-        }
+    pub fn count(&self, counters: &impl Load<u32>, room: u32) -> u32 {
+        let limit = least(self.limit, room);
+        if self.slot == Self::HOST { limit } else { least(counters.at(self.slot), limit) }
     }
 }
 
 /// Items `start..end` of tile `index`, out of `count` in tiles of `size`; empty beyond the count.
 #[inline(always)]
 pub fn tile(index: u32, size: u32, count: u32) -> (u32, u32) {
-    let start = index * size;
-    if start >= count {
-        (count, count)
-    } else if count - start < size {
-        (start, count)
-    } else {
-        (start, start + size)
-    }
+    // Tiles are compared before the product is made: there may be so many that it would not fit.
+    let last = index >= count / size;
+    let start = if index < count.div_ceil(size) { index * size } else { count };
+    (start, if last { count } else { start + size })
 }
 
 impl Volume {

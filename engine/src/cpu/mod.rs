@@ -1,7 +1,8 @@
 //! Runs a recording natively: the same kernel functions, workgroups spread over threads.
 //!
 //! A dispatch is a parallel loop over ranges of workgroups; commands run one after the other, so every barrier of the
-//! schedule is kept without being asked for. Nothing but the report is allocated while running. The results depend neither on the
+//! schedule is kept without being asked for. What buffers and push constants hold is not trusted: the views that stages get check every
+//! index, see the head of `kernels/src/gpu/buffers.rs`. Nothing but the report is allocated while running. The results depend neither on the
 //! number of threads nor on who runs which range: kernels write each element once, or atomically in a way that
 //! commutes.
 
@@ -120,8 +121,11 @@ impl Ready {
             Self::Dispatch { stage, push, buffers, groups } => {
                 let count = match *groups {
                     ReadyGroups::Direct(count) => count,
-                    // SAFETY: the recording checked that the entry lies in its buffer; nothing writes it now.
-                    ReadyGroups::Indirect(args) => unsafe { (*args).x * (*args).y * (*args).z },
+                    ReadyGroups::Indirect(args) => {
+                        // SAFETY: the recording checked that the entry lies in its buffer; nothing writes it now.
+                        let DispatchArgs { x, y, z } = unsafe { args.read() };
+                        x.saturating_mul(y).saturating_mul(z).min(useful_groups(stage, buffers))
+                    }
                 };
                 dispatch(stage, Call { push, buffers }, count, threads);
             }
@@ -147,6 +151,14 @@ fn blocks(recording: &Recording, first: usize) -> Result<Vec<Block>> {
 
 fn part(buffer: RawBuffer, offset: u64, size: u64) -> RawBuffer {
     RawBuffer { start: buffer.start.wrapping_add(offset as usize), size: size as usize }
+}
+
+/// Most workgroups of an indirect dispatch that can have anything to do: as many as there are lanes for every bit of its buffers. A GPU does
+/// not take more than some billions either; what is in such a buffer by mistake must not keep the processor busy for hours.
+fn useful_groups(stage: &Stage, buffers: &[RawBuffer]) -> u32 {
+    let bytes = buffers.iter().map(|b| b.size as u64).max().unwrap_or(0);
+    let groups = bytes.saturating_mul(8).div_ceil(u64::from(stage.threads.max(1)));
+    u32::try_from(groups).unwrap_or(u32::MAX).min(Groups::most(stage))
 }
 
 fn dispatch(stage: &Stage, call: Call<'_>, groups: u32, threads: u32) {

@@ -3,7 +3,7 @@
 
 use crate::state::Role;
 use bytemuck::Pod;
-use drystone_kernels::gpu::{Access, Buffer, BufferId, Invocation};
+use drystone_kernels::gpu::{Access, Buffer, BufferId, Invocation, Stage};
 use drystone_kernels::layout::{DispatchArgs, MAX_GROUPS_X};
 use std::ops::Range;
 
@@ -52,6 +52,34 @@ pub enum PlanError {
         /// The buffer.
         buffer: String,
     },
+    /// An invocation has another number of buffers than its stage has bindings.
+    #[error("`{command}` is given {buffers} buffers where the stage has {bindings} bindings")]
+    BufferCount {
+        /// The command.
+        command: String,
+        /// Buffers given.
+        buffers: usize,
+        /// Bindings of the stage.
+        bindings: usize,
+    },
+    /// An invocation has push constants of another size than its stage.
+    #[error("`{command}` is given {size} bytes of push constants where the stage has {expected}")]
+    PushSize {
+        /// The command.
+        command: String,
+        /// Bytes given.
+        size: usize,
+        /// Bytes of the stage's.
+        expected: usize,
+    },
+    /// The size of a dispatch is to come from a buffer that was not declared for it.
+    #[error("`{command}` takes its size from `{buffer}`, which is no buffer of `Recording::dispatch_args`")]
+    NotArguments {
+        /// The command.
+        command: String,
+        /// The buffer.
+        buffer: String,
+    },
     /// A range reaches beyond its buffer, or is not a multiple of 4 bytes.
     #[error("`{command}` uses bytes {}..{} of `{buffer}`, which has {size}; ranges lie inside and are multiples of 4", range.start, range.end)]
     Range {
@@ -64,13 +92,15 @@ pub enum PlanError {
         /// Bytes of the buffer.
         size: u64,
     },
-    /// A dispatch of more workgroups than any device takes.
-    #[error("`{command}` wants {groups} workgroups; at most {} can be dispatched", MAX_GROUPS_X as u64 * MAX_GROUPS_X as u64)]
+    /// A dispatch of more workgroups than any device takes, or of more lanes than 32 bits can number.
+    #[error("`{command}` wants {groups} workgroups; at most {most} can be dispatched")]
     TooManyGroups {
         /// The command.
         command: String,
         /// Workgroups asked for.
         groups: u64,
+        /// Workgroups that the stage can have.
+        most: u32,
     },
     /// A recording that was to share buffers with another one has others.
     #[error("recording `{recording}` does not begin with the buffers of `{base}`; make it with `Recording::sharing`")]
@@ -140,9 +170,14 @@ pub struct BlockInfo {
 }
 
 impl BufferInfo {
+    /// Bytes of its elements.
+    pub fn capacity(&self) -> u64 {
+        u64::from(self.stride).saturating_mul(self.count)
+    }
+
     /// Bytes. Never 0: an empty list still has an address.
     pub fn size(&self) -> u64 {
-        (u64::from(self.stride) * self.count).max(16)
+        self.capacity().max(16)
     }
 }
 
@@ -161,6 +196,11 @@ pub enum Groups {
 }
 
 impl Groups {
+    /// Most workgroups a dispatch of `stage` can have: every device takes as many, and lanes are numbered with 32 bits.
+    pub fn most(stage: &Stage) -> u32 {
+        (u32::MAX / stage.threads.max(1)).min(MAX_GROUPS_X.saturating_mul(MAX_GROUPS_X))
+    }
+
     /// Workgroups along x and y for a direct dispatch: a line while it fits, then rows of the greatest length.
     pub fn grid(count: u32) -> [u32; 2] {
         if count <= MAX_GROUPS_X { [count, 1] } else { [MAX_GROUPS_X, count.div_ceil(MAX_GROUPS_X)] }
@@ -395,11 +435,11 @@ impl Recording {
 
     /// Appends a dispatch of `groups` workgroups. None is nothing to do, and leaves no command.
     pub fn dispatch(&mut self, groups: u64, invocation: Invocation) -> Result<(), PlanError> {
-        let most = u64::from(MAX_GROUPS_X) * u64::from(MAX_GROUPS_X);
+        let most = Groups::most(invocation.stage);
         let count = u32::try_from(groups)
             .ok()
-            .filter(|_| groups <= most)
-            .ok_or_else(|| PlanError::TooManyGroups { command: invocation.stage.name.to_owned(), groups })?;
+            .filter(|count| *count <= most)
+            .ok_or_else(|| PlanError::TooManyGroups { command: invocation.stage.name.to_owned(), groups, most })?;
         if count == 0 {
             return Ok(());
         }
@@ -408,7 +448,7 @@ impl Recording {
 
     /// Appends a dispatch over `items` items of a stage that treats each by itself.
     pub fn dispatch_each(&mut self, items: u64, invocation: Invocation) -> Result<(), PlanError> {
-        self.dispatch(items.div_ceil(u64::from(invocation.stage.threads)), invocation)
+        self.dispatch(items.div_ceil(u64::from(invocation.stage.threads.max(1))), invocation)
     }
 
     /// Appends a dispatch whose size an earlier pass writes into entry `index` of `args`.
@@ -421,11 +461,24 @@ impl Recording {
         let entry = size_of::<DispatchArgs>() as u64;
         let start = u64::from(index) * entry;
         self.check_range(invocation.stage.name, args.id(), &(start..start + entry))?;
+        let info = self.known(invocation.stage.name, args.id())?;
+        if !info.indirect {
+            let (command, buffer) = (invocation.stage.name.to_owned(), info.name.clone());
+            return Err(PlanError::NotArguments { command, buffer });
+        }
         self.push_dispatch(Groups::Indirect { args: args.id(), index }, invocation)
     }
 
     fn push_dispatch(&mut self, groups: Groups, invocation: Invocation) -> Result<(), PlanError> {
         let stage = invocation.stage;
+        let (buffers, bindings) = (invocation.buffers.len(), stage.bindings.len());
+        if buffers != bindings {
+            return Err(PlanError::BufferCount { command: stage.name.to_owned(), buffers, bindings });
+        }
+        let (size, expected) = (invocation.push.len(), stage.push_size as usize);
+        if size != expected {
+            return Err(PlanError::PushSize { command: stage.name.to_owned(), size, expected });
+        }
         for (i, (binding, &id)) in stage.bindings.iter().zip(&invocation.buffers).enumerate() {
             let info = self.known(stage.name, id)?;
             if info.stride != binding.stride {
@@ -545,7 +598,7 @@ impl Recording {
 
     fn check_range(&self, command: &str, buffer: BufferId, range: &Range<u64>) -> Result<(), PlanError> {
         let info = self.known(command, buffer)?;
-        let size = u64::from(info.stride) * info.count;
+        let size = info.capacity();
         let aligned = range.start.is_multiple_of(4) && range.end.is_multiple_of(4);
         if range.start > range.end || range.end > size || !aligned {
             let buffer = info.name.clone();

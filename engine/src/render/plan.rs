@@ -22,7 +22,7 @@ pub struct RenderOptions {
     pub height: u32,
     /// Rays a pixel: what smooths edges and shadows.
     pub samples: u32,
-    /// Rays a sample that look for what keeps the sky's light away.
+    /// Rays a sample that look for what keeps the sky's light away; at most 64 are sent.
     pub occlusion_rays: u32,
 }
 

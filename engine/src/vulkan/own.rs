@@ -143,7 +143,12 @@ impl OwnDevice {
             [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
         let mut features = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(support.timeline_semaphore);
         enable_required(&mut features);
-        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+        // Every device has it. What a tool or a test writes into buffers by mistake must not reach other memory.
+        let robust = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_features(&robust)
+            .push_next(&mut features);
         // SAFETY: the physical device belongs to the instance; `support` says the features are there.
         let device = unsafe { instance.raw.create_device(physical_device, &info, None) }.during("vkCreateDevice")?;
         // SAFETY: the family was asked for above, with one queue.

@@ -1,7 +1,7 @@
 //! The box around every collider at the start of the step, grown by its contact margin and drawn out by the way it goes.
 
 use crate::detect::collide::Solid;
-use crate::gpu::{Load, Store, abs, glam::Vec3};
+use crate::gpu::{Load, abs, glam::Vec3};
 use crate::layout::Aabb;
 use crate::math::{Pose, Twist};
 use crate::state::rigid::{Body, Collider, Hull, Params, kind, shape, sweep, thickness, world_pose};
@@ -53,11 +53,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if collider.what.shape == shape::HALF_SPACE {
             bounds = half_space(solid.centre, solid.y);
         } else if collider.what.shape == shape::HULL {
-            let hull = b.hulls.at(collider.hull);
+            let hull = b.hulls.at(collider.hull).bounded();
             let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
             let mut i = 0;
             while i < hull.vertices {
-                let p = solid.centre + solid.to_world(b.hull_vertices.at(hull.first + i));
+                let p = solid.centre + solid.to_world(b.hull_vertices.at(hull.first.wrapping_add(i)));
                 bounds = bounds.union(&Aabb { min: p - grown, max: p + grown });
                 i += 1;
             }
@@ -78,5 +78,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let way = sweep(&b.params.at(0), &collider, b.velocities.at(collider.what.body).linear);
         bounds = bounds.union(&Aabb { min: bounds.min + way, max: bounds.max + way });
     }
-    b.boxes.put(item, bounds);
+    // SAFETY: `item` is the number of the invocation, and boxes are stored by number only.
+    unsafe { b.boxes.put_own(item, bounds) };
 }

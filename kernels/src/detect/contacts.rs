@@ -6,9 +6,11 @@
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
 use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record};
+use crate::detect::manifold::{
+    FourPoints, Head, Manifold, ManifoldEnds, Point, RecordMut, feature_words, features, record,
+};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Store, fmax, fmin, sqrt};
+use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
@@ -58,17 +60,19 @@ pub fn find_cached(
     ends: &ManifoldEnds,
     bodies: &impl Load<Body>,
     rows: &impl Load<u32>,
-    entries: &impl Load<Entry>,
+    entries: &Read<'_, Entry>,
     cached_pairs: &impl Load<CachedPair>,
 ) -> u32 {
-    let (row_a, row_c) = (row(rows, ends.body_a), row(rows, ends.body_b));
+    let room = entries.len();
+    let (row_a, row_c) = (row(rows, ends.body_a, room), row(rows, ends.body_b, room));
     let (moves_a, moves_c) = (bodies.at(ends.body_a).is_dynamic(), bodies.at(ends.body_b).is_dynamic());
-    let first = moves_a && (!moves_c || row_a.end - row_a.start <= row_c.end - row_c.start);
+    let first = moves_a && (!moves_c || row_a.count() <= row_c.count());
     let row = if first { row_a } else { row_c };
     let mut found = NONE;
     let mut e = row.start;
     while e < row.end && found == NONE {
-        let manifold = entries.at(e).manifold();
+        // SAFETY: `row` has held the end against the number of entries.
+        let manifold = unsafe { entries.known(e) }.manifold();
         let pair = cached_pairs.at(manifold);
         if pair.collider_a == ends.collider_a && pair.collider_b == ends.collider_b {
             found = manifold;
@@ -84,7 +88,7 @@ fn cached_features(b: &Bindings<'_>, cached: u32) -> Local<u32, 4> {
     let mut features = Local::splat(NO_FEATURE);
     let mut k = 0;
     while k < POINTS && cached != NONE {
-        features.put(k, b.cached_points.at(cached * POINTS + k).feature);
+        features.put(k, b.cached_points.at(cached.wrapping_mul(POINTS) + k).feature);
         k += 1;
     }
     features
@@ -112,7 +116,7 @@ fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3
     let mut k = 0;
     while k < POINTS {
         if taken & (1 << k) == 0 && features.at(k) != NO_FEATURE {
-            let distance = (b.cached_points.at(cached * POINTS + k).anchor_a - anchor).length_squared();
+            let distance = (b.cached_points.at(cached.wrapping_mul(POINTS) + k).anchor_a - anchor).length_squared();
             if distance < nearest {
                 found = k;
                 nearest = distance;
@@ -126,7 +130,7 @@ fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3
 /// The contact that `contacts_hull` left in the manifold's place.
 #[inline(always)]
 fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
-    let count = b.manifolds.at(place).count;
+    let count = least(b.manifolds.at(place).count, POINTS);
     let mut contact = Contact::none();
     contact.normal = Head::load(&b.points, record(place)).normal;
     let points = FourPoints::load(&b.points, record(place));
@@ -179,7 +183,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.manifolds.put(place, Manifold { ends, unit, count: contact.count });
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
     let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
-    head.store(&mut b.points, record(place));
+    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
+    head.store(&mut made, 0);
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
     let cached = find_cached(&ends, &b.bodies, &b.rows, &b.entries, &b.cached_pairs);
@@ -211,7 +216,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             if old != NONE {
                 taken |= 1 << old;
                 let told = old as f32 + 1.0;
-                let old = b.cached_points.at(cached * POINTS + old);
+                let old = b.cached_points.at(cached.wrapping_mul(POINTS) + old);
                 // Eq. 19, in the new basis and cone.
                 let force = old.force * params.warm;
                 let normal = -fmax(0.0, -n.dot(force));
@@ -241,6 +246,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         features.put(k, feature | flag);
         k += 1;
     }
-    points.store(&mut b.points, record(place));
+    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
+    points.store(&mut made, 0);
     b.features.put(place, feature_words(&features));
 }

@@ -2,7 +2,7 @@
 //! the indirect dispatches of everything that follows. When something does not fit and the step is strict, they are all
 //! empty: the state stays as it was, and the step can be repeated with larger lists as if nothing had happened.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Store, least};
 use crate::layout::{DispatchArgs, MAX_GROUPS_X};
 use crate::{layout, stage};
 
@@ -88,7 +88,7 @@ pub mod bit {
 /// Workgroups of `tile` items over `count` of them.
 #[inline(always)]
 pub fn groups(count: u32, tile: u32) -> DispatchArgs {
-    let groups = count.div_ceil(tile);
+    let groups = count.div_ceil(if tile > 0 { tile } else { 1 });
     let x = if groups < MAX_GROUPS_X { groups } else { MAX_GROUPS_X };
     DispatchArgs { x, y: groups.div_ceil(MAX_GROUPS_X), z: 1 }
 }
@@ -117,17 +117,18 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.counters.put(counter::EDITS, 0);
     b.counters.put(counter::ISLANDS, 0);
     if open {
-        b.counters.put(counter::STEPS, b.counters.at(counter::STEPS) + 1);
+        b.counters.put(counter::STEPS, b.counters.at(counter::STEPS).wrapping_add(1));
     }
+    let entries = push.manifolds.wrapping_mul(2);
     b.args.put(dispatch::BODIES, groups(within(push.bodies, push.bodies), 256));
     b.args.put(dispatch::MANIFOLDS, groups(solved, 64));
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
-    b.args.put(dispatch::ENTRIES, groups(within(push.manifolds * 2, push.manifolds * 2), 256));
+    b.args.put(dispatch::ENTRIES, groups(within(entries, entries), 256));
     b.args.put(dispatch::JOINTS, groups(within(push.joints, push.joints), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;
-    while colour < push.colours {
+    while colour < least(push.colours, b.colour_args.len()) {
         b.colour_args.put(colour, groups(0, 1));
         colour += 1;
     }

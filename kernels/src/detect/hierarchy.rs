@@ -7,7 +7,7 @@
 //! leaf is `r` is done, a depth-first walk goes on at the right child of the one node that splits after leaf `r`.
 //! There are as many inner nodes as splits, so `ropes[split] = right` is all there is to it.
 
-use crate::gpu::{Load, Read, Store};
+use crate::gpu::{Load, Read, Store, least};
 use crate::layout::{END, Extent, LEAF, Node};
 use crate::{layout, stage};
 
@@ -29,19 +29,26 @@ layout! {
 }
 
 /// Length of the common prefix of leaf `i`, whose code is `key`, and leaf `j`; -1 when there is no leaf `j`.
+///
+/// # Safety
+/// `count` is no more than there are keys.
 #[inline(always)]
-fn prefix(keys: &Read<'_, u32>, count: i32, key: u32, i: i32, j: i32) -> i32 {
+unsafe fn prefix_of(keys: &Read<'_, u32>, count: i32, key: u32, i: i32, j: i32) -> i32 {
     if j < 0 || j >= count {
         return -1;
     }
-    let difference = key ^ keys.at(j as u32);
+    // SAFETY: `count` is no more than there are keys, and `j` is below it.
+    let difference = key ^ unsafe { keys.known(j as u32) };
     if difference != 0 { difference.leading_zeros() as i32 } else { 32 + (i ^ j).leading_zeros() as i32 }
 }
+
+/// Most leaves whose numbers, and twice the bounds between them, fit signed numbers.
+const MOST: u32 = 1 << 30;
 
 /// Finds the range, the split and the rope of one inner node.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let leaves = push.extent.count(&b.counters);
+    let leaves = push.extent.count(&b.counters, least(b.keys.len(), MOST));
     if item >= leaves {
         return;
     }
@@ -49,23 +56,25 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.ropes.put(item, END);
         return;
     }
-    let (keys, count, i) = (&b.keys, leaves as i32, item as i32);
-    let key = keys.at(item);
+    let (count, i) = (leaves as i32, item as i32);
+    let key = b.keys.at(item);
+    // SAFETY: `leaves` is no more than there are keys.
+    let prefix = |j: i32| unsafe { prefix_of(&b.keys, count, key, i, j) };
 
     // The node's range starts at leaf i and grows to the side that shares more with it.
-    let after = prefix(keys, count, key, i, i + 1);
-    let before = prefix(keys, count, key, i, i - 1);
+    let after = prefix(i + 1);
+    let before = prefix(i - 1);
     let (d, outside) = if after > before { (1, before) } else { (-1, after) };
 
     // An upper bound of the range's length, then its other end by bisection. Both loops end after 31 rounds.
     let mut bound = 2;
-    while bound < count && prefix(keys, count, key, i, i + bound * d) > outside {
+    while bound < count && prefix(i + bound * d) > outside {
         bound *= 2;
     }
     let mut length = 0;
     let mut step = bound / 2;
     while step > 0 {
-        if prefix(keys, count, key, i, i + (length + step) * d) > outside {
+        if prefix(i + (length + step) * d) > outside {
             length += step;
         }
         step /= 2;
@@ -73,12 +82,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let j = i + length * d;
 
     // The last leaf that shares more with leaf i than the two ends of the range share with each other.
-    let common = prefix(keys, count, key, i, j);
+    let common = prefix(j);
     let mut offset = 0;
     let mut step = length;
     while step > 1 {
         step = (step + 1) / 2;
-        if offset + step < length && prefix(keys, count, key, i, i + (offset + step) * d) > common {
+        if offset + step < length && prefix(i + (offset + step) * d) > common {
             offset += step;
         }
     }

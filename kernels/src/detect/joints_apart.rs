@@ -28,13 +28,14 @@ layout! {
 /// Looks at one pair.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.pairs.count(&b.counters) {
+    if item >= push.pairs.count(&b.counters, b.pairs.len()) {
         return;
     }
     let pair = b.pairs.at(item);
     let (one, two) = (b.colliders.at(pair.a).what.body, b.colliders.at(pair.b).what.body);
-    let (row_one, row_two) = (row(&b.joint_links, one), row(&b.joint_links, two));
-    let shorter = row_one.end - row_one.start <= row_two.end - row_two.start;
+    let room = b.joint_links.len();
+    let (row_one, row_two) = (row(&b.joint_links, one, room), row(&b.joint_links, two, room));
+    let shorter = row_one.count() <= row_two.count();
     let links = if shorter { row_one } else { row_two };
     let other = if shorter { two } else { one };
     let mut apart = false;

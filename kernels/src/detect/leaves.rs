@@ -24,7 +24,7 @@ layout! {
 /// Fetches one box.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item < push.extent.count(&b.counters) {
+    if item < push.extent.count(&b.counters, b.order.len()) {
         let bounds = b.boxes.at(b.order.at(item));
         b.volumes.put(volume_of(item | LEAF), Volume { bounds, class: size_class(&bounds) });
     }

@@ -5,7 +5,7 @@
 //! and a word of them at once. The rest is in [`Manifold`], and what the points are on the colliders in a list of features.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Store};
+use crate::gpu::{Load, Local, Store, Window, WindowMut};
 #[cfg(not(target_arch = "spirv"))]
 use crate::gpu::{Word, Words};
 use crate::layout;
@@ -58,7 +58,7 @@ pub mod word {
 /// Where the record of a manifold begins.
 #[inline(always)]
 pub fn record(manifold: u32) -> u32 {
-    manifold * word::COUNT
+    manifold.wrapping_mul(word::COUNT)
 }
 
 /// What the 4 [`word::COUNT`] words of a manifold's record are.
@@ -70,6 +70,11 @@ pub fn record_words() -> Vec<Word> {
     let head = [Vec3::within("normal"), f32::within("length"), Vec3::within("offset"), u32::within("friction")];
     points.chain(head.concat()).collect()
 }
+/// The record of a manifold, in a list that is only read.
+pub type Record<'a> = Window<'a, UVec4, { word::COUNT }>;
+
+/// The same in a list that is written.
+pub type RecordMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 
 /// What the points of a manifold have in common.
 #[derive(Clone, Copy)]
@@ -88,7 +93,7 @@ impl Head {
     /// That of the record that begins at `first`.
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: u32) -> Self {
-        let (n, o) = (points.at(first + word::NORMAL), points.at(first + word::OFFSET));
+        let (n, o) = (points.at(first.wrapping_add(word::NORMAL)), points.at(first.wrapping_add(word::OFFSET)));
         Self {
             normal: vector(n),
             length: f32::from_bits(n.w),
@@ -101,8 +106,8 @@ impl Head {
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
         let friction = pack(self.friction.fixed) | pack(self.friction.sliding) << 16;
-        points.put(first + word::NORMAL, words(self.normal, self.length.to_bits()));
-        points.put(first + word::OFFSET, words(self.offset, friction));
+        points.put(first.wrapping_add(word::NORMAL), words(self.normal, self.length.to_bits()));
+        points.put(first.wrapping_add(word::OFFSET), words(self.offset, friction));
     }
 }
 
@@ -113,7 +118,7 @@ const EXPONENT: u32 = (127 - 15) << 23;
 #[inline(always)]
 fn pack(v: f32) -> u32 {
     // Half of the last bit that stays, to round.
-    let bits = v.to_bits() + (1 << 11);
+    let bits = v.to_bits().wrapping_add(1 << 11);
     if bits < EXPONENT {
         0
     } else if (bits - EXPONENT) >> 12 > 0xffff {
@@ -178,11 +183,12 @@ impl FourPoints {
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: u32) -> Self {
         let vectors = |word: u32| {
-            let (x, y, z) = (points.at(first + word), points.at(first + word + 1), points.at(first + word + 2));
+            let at = |word: u32| points.at(first.wrapping_add(word));
+            let (x, y, z) = (at(word), at(word + 1), at(word + 2));
             let vector = |x, y, z| Vec3::new(f32::from_bits(x), f32::from_bits(y), f32::from_bits(z));
             Local::of([vector(x.x, y.x, z.x), vector(x.y, y.y, z.y), vector(x.z, y.z, z.z), vector(x.w, y.w, z.w)])
         };
-        let k = points.at(first + word::K);
+        let k = points.at(first.wrapping_add(word::K));
         Self {
             lever: vectors(word::LEVER),
             gap: vectors(word::GAP),
@@ -195,7 +201,7 @@ impl FourPoints {
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
         let mut put = |word: u32, a: f32, b: f32, c: f32, d: f32| {
-            points.put(first + word, UVec4::new(a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()));
+            points.put(first.wrapping_add(word), UVec4::new(a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()));
         };
         put(word::K, self.k.at(0), self.k.at(1), self.k.at(2), self.k.at(3));
         let mut vectors = |word: u32, all: &Local<Vec3, 4>| {

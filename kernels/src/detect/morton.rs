@@ -65,7 +65,7 @@ pub fn code(point: Vec3, scene: &Aabb) -> u32 {
 /// Codes one box.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.extent.count(&b.counters) {
+    if item >= push.extent.count(&b.counters, b.boxes.len()) {
         return;
     }
     let centre = b.boxes.at(item).centre();

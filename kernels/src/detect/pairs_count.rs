@@ -7,7 +7,7 @@
 
 use crate::detect::walk::Tree;
 use crate::gpu::glam::UVec4;
-use crate::gpu::{Load, Local, Store};
+use crate::gpu::{Load, Local, Store, least};
 use crate::layout::{END, Extent, LEAF, Node, Volume};
 use crate::{layout, stage};
 
@@ -39,7 +39,7 @@ pub const KEPT_ELEMENTS: u32 = KEPT / 4;
 /// Counts for one leaf.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let leaves = push.extent.count(&b.counters);
+    let leaves = push.extent.count(&b.counters, least(b.ropes.len(), LEAF - 1));
     if item >= leaves {
         return;
     }

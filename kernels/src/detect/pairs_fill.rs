@@ -4,7 +4,7 @@
 use crate::detect::pairs_count::{KEPT, KEPT_ELEMENTS};
 use crate::detect::walk::Tree;
 use crate::gpu::glam::UVec4;
-use crate::gpu::{Load, Local, Store};
+use crate::gpu::{Load, Local, Store, least};
 use crate::layout::{END, Extent, LEAF, Node, Pair, Volume};
 use crate::{layout, stage};
 
@@ -40,7 +40,7 @@ fn pair(one: u32, two: u32) -> Pair {
 /// Writes the pairs of one leaf.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let leaves = push.extent.count(&b.counters);
+    let leaves = push.extent.count(&b.counters, least(b.ropes.len(), LEAF - 1));
     if item >= leaves {
         return;
     }

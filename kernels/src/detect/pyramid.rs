@@ -36,9 +36,9 @@ layout! {
 /// Joins the boxes below one box.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let mut below = push.extent.count(&b.counters);
+    let mut below = push.extent.count(&b.counters, b.volumes.len());
     let mut level = 1;
-    while level < push.level {
+    while level < push.level && below > 1 {
         below = below.div_ceil(FAN);
         level += 1;
     }
@@ -50,9 +50,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut volume = Volume::EMPTY;
     let mut i = from;
     while i < to {
-        let part = if push.level == 1 { b.volumes.at(volume_of(i | LEAF)) } else { b.levels.at(push.below + i) };
+        let part =
+            if push.level == 1 { b.volumes.at(volume_of(i | LEAF)) } else { b.levels.at(push.below.wrapping_add(i)) };
         volume = volume.union(&part);
         i += 1;
     }
-    b.levels.put(push.start + item, volume);
+    b.levels.put(push.start.wrapping_add(item), volume);
 }

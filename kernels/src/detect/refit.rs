@@ -4,7 +4,7 @@
 //! the same bits in whatever order they are taken.
 
 use crate::detect::pyramid::FAN;
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Store, least};
 use crate::layout::{Extent, LEAF, Node, Volume, volume_of};
 use crate::{layout, stage};
 
@@ -31,39 +31,42 @@ const MAX_LEVELS: u32 = 11;
 /// Finds the box of one inner node.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let leaves = push.extent.count(&b.counters);
+    let leaves = push.extent.count(&b.counters, least(b.nodes.len(), LEAF - 1));
     if item + 1 >= leaves {
         return;
     }
     let node = b.nodes.at(item);
     let mut volume = Volume::EMPTY;
-    let mut low = node.first;
-    let mut high = node.last + 1;
+    // A node of a tree that is none has no leaves.
+    let mut high = least(node.last, leaves - 1) + 1;
+    let mut low = least(node.first, high);
 
     // The leaves up to the next full block on both sides, then the same a level up.
     while low < high && low % FAN != 0 {
-        volume = volume.union(&b.volumes.at(volume_of(low | LEAF)));
+        // SAFETY: leaves have odd places, and what is stored here, inner nodes, even ones.
+        volume = volume.union(&unsafe { b.volumes.at_own(volume_of(low | LEAF)) });
         low += 1;
     }
     while low < high && high % FAN != 0 {
         high -= 1;
-        volume = volume.union(&b.volumes.at(volume_of(high | LEAF)));
+        // SAFETY: as above.
+        volume = volume.union(&unsafe { b.volumes.at_own(volume_of(high | LEAF)) });
     }
-    let mut start = 0;
+    let mut start = 0u32;
     let mut room = push.extent.limit.div_ceil(FAN);
     let mut level = 0;
     while low < high && level < MAX_LEVELS {
         low /= FAN;
         high /= FAN;
         while low < high && low % FAN != 0 {
-            volume = volume.union(&b.levels.at(start + low));
+            volume = volume.union(&b.levels.at(start.wrapping_add(low)));
             low += 1;
         }
         while low < high && high % FAN != 0 {
             high -= 1;
-            volume = volume.union(&b.levels.at(start + high));
+            volume = volume.union(&b.levels.at(start.wrapping_add(high)));
         }
-        start += room;
+        start = start.wrapping_add(room);
         room = room.div_ceil(FAN);
         level += 1;
     }

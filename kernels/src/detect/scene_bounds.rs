@@ -49,23 +49,28 @@ fn store(shared: &mut Shared, lane: u32, bounds: &Aabb) {
 /// Joins one tile.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let count = push.extent.count(&b.counters);
+    let count = push.extent.count(&b.counters, b.boxes.len());
     // Tiles beyond the count give the empty box: the next round takes them like any other.
     let (start, end) = tile(group.index, TILE, count);
 
     let mut bounds = Aabb::EMPTY;
-    let mut i = start + group.lane;
-    while i < end {
-        let item = b.boxes.at(i);
-        if push.centres == 0 {
-            bounds = bounds.union(&item);
-        } else {
-            let centre = item.centre();
-            if finite(centre.x) & finite(centre.y) & finite(centre.z) {
-                bounds = bounds.union(&Aabb { min: centre, max: centre });
+    // As many rounds for every lane, so that all of them are at the barrier together.
+    let rounds = (end - start).div_ceil(group.lanes);
+    let mut round = 0;
+    while round < rounds {
+        let i = start + round * group.lanes + group.lane;
+        if i < end {
+            let item = b.boxes.at(i);
+            if push.centres == 0 {
+                bounds = bounds.union(&item);
+            } else {
+                let centre = item.centre();
+                if finite(centre.x) & finite(centre.y) & finite(centre.z) {
+                    bounds = bounds.union(&Aabb { min: centre, max: centre });
+                }
             }
         }
-        i += group.lanes;
+        round += 1;
     }
 
     store(shared, group.lane, &bounds);

@@ -38,7 +38,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let mut touch = 0;
     let mut axis = 0;
-    if item < push.pairs.count(&b.counters) {
+    if item < push.pairs.count(&b.counters, b.pairs.len()) {
         let pair = b.pairs.at(item);
         let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
         // The shape with the lower code comes first.

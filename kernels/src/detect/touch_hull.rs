@@ -39,7 +39,7 @@ layout! {
 /// Tests one pair, if one of the two is a hull.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.pairs.count(&b.counters) {
+    if item >= push.pairs.count(&b.counters, b.pairs.len()) {
         return;
     }
     let pair = b.pairs.at(item);

@@ -42,7 +42,7 @@ impl Tree<'_> {
         let volume = self.volumes.at(volume_of(leaf | LEAF));
         let before = leaves > 1 && self.volumes.at(volume_of(0)).class > volume.class;
         let at = if before { 0 } else { self.ropes.at(leaf) };
-        Seeker { leaf, volume, at, least: volume.class + before as u32 }
+        Seeker { leaf, volume, at, least: volume.class.wrapping_add(before as u32) }
     }
 
     /// Makes one step. True when the walk was at a leaf that makes a pair with the seeker.

@@ -48,8 +48,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if joint.rows > 0 && joint.flags & flag::BROKEN == 0 {
         let rules = JointRules::new(&b.params.at(0), false);
         let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+        let rows = joint.rows_within(b.joint_rows.len());
         let mut r = 0;
-        while r < joint.rows {
+        while r < rows {
             let row = b.joint_rows.at(joint.first_row + r);
             let state = b.row_states.at(joint.first_row + r);
             let measure = ends.measure(row.axis);

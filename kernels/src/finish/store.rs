@@ -1,8 +1,8 @@
 //! Keeps what the next step needs of every contact: anchors in body space, the force, stiffness, whether it stuck.
 
-use crate::detect::manifold::{FourPoints, Head, Manifold, features, record};
+use crate::detect::manifold::{FourPoints, Head, Manifold, Record, features, record};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, least};
 use crate::math::{Pose, tangents};
 use crate::state::rigid::{CachedPair, CachedPoint, NO_FEATURE, POINTS};
 use crate::{layout, stage};
@@ -30,16 +30,19 @@ layout! {
 /// Keeps one manifold.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.limit || item >= b.counters.at(crate::detect::gate::counter::SOLVED) {
+    let room = least(least(push.limit, b.manifolds.len()), u32::MAX / POINTS);
+    if item >= room || item >= b.counters.at(crate::detect::gate::counter::SOLVED) {
         return;
     }
     let manifold = b.manifolds.at(item);
     let ends = manifold.ends;
-    b.cached_pairs.put(item, CachedPair { collider_a: ends.collider_a, collider_b: ends.collider_b });
+    // SAFETY: `item` is the number of the invocation, and nothing else stores pairs.
+    unsafe { b.cached_pairs.put_own(item, CachedPair { collider_a: ends.collider_a, collider_b: ends.collider_b }) };
     let (a, c) = (b.starts.at(ends.body_a), b.starts.at(ends.body_b));
-    let head = Head::load(&b.points, record(item));
+    let record: Record<'_> = b.points.window(record(item));
+    let head = Head::load(&record, 0);
     let (t, u) = tangents(head.normal);
-    let (points, features) = (FourPoints::load(&b.points, record(item)), features(b.features.at(item)));
+    let (points, features) = (FourPoints::load(&record, 0), features(b.features.at(item)));
     let mut k = 0;
     while k < POINTS {
         let mut cached =
@@ -52,7 +55,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             cached.force = t * point.lambda.x + u * point.lambda.y + head.normal * point.lambda.z;
             cached.feature = features.at(k);
         }
-        b.cached_points.put(item * POINTS + k, cached);
+        // SAFETY: `item` is the number of the invocation, below the number of manifolds there is memory for, so that four times as much
+        // is not more than 32 bits; and nothing else stores points.
+        unsafe { b.cached_points.put_own(item * POINTS + k, cached) };
         k += 1;
     }
 }

@@ -52,9 +52,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let scale = 1.0 / b.params.at(0).dt;
     let p = start.position + delta.linear;
     if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
-        b.poses.put(item, Pose { position: p, rotation: b.rotations.at(rank) });
-        b.previous.put(item, b.velocities.at(item).linear);
-        b.velocities.put(item, Twist { linear: delta.linear * scale, angular: delta.angular * scale });
+        let (pose, before) = (Pose { position: p, rotation: b.rotations.at(rank) }, b.velocities.at(item).linear);
+        let velocity = Twist { linear: delta.linear * scale, angular: delta.angular * scale };
+        // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
+        unsafe {
+            b.poses.put_own(item, pose);
+            b.previous.put_own(item, before);
+            b.velocities.put_own(item, velocity);
+        }
     } else {
         body.kind = kind::DISABLED;
         b.bodies.put(item, body);

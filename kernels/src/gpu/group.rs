@@ -2,6 +2,11 @@
 //!
 //! Nothing here assumes a subgroup size. The width is taken from the number of subgroups that really run, not from
 //! the `SubgroupSize` built-in, because some drivers report the largest size there and run a smaller one.
+//!
+//! Lanes of a subgroup that part ways are not promised to meet again before the next subgroup operation: Vulkan 1.2 has no
+//! reconvergence. So wherever one follows, control flow is the same for all lanes of a subgroup. A loop whose length differs goes on
+//! while [any](Group::any) lane has something left, and lanes that are done make its rounds without doing anything; conditions around a
+//! subgroup operation are the same for the subgroup. `lanes.rs` plays stages through lane by lane and tells when they are not.
 
 /// One lane's view of its workgroup. On the CPU a workgroup is one lane in one subgroup.
 #[derive(Clone, Copy)]
@@ -114,6 +119,12 @@ mod target {
         }
 
         #[inline(always)]
+        pub fn any(&self, vote: bool) -> bool {
+            let ballot = arch::subgroup_ballot(vote);
+            (ballot.x | ballot.y | ballot.z | ballot.w) != 0
+        }
+
+        #[inline(always)]
         pub fn active(&self) -> u32 {
             arch::subgroup_ballot_bit_count(arch::subgroup_ballot(true))
         }
@@ -150,6 +161,8 @@ mod target {
 #[cfg(not(target_arch = "spirv"))]
 mod target {
     use super::*;
+    #[cfg(test)]
+    use crate::gpu::lanes;
 
     impl Group {
         /// The workgroup `index` as the CPU runs it: one lane.
@@ -160,57 +173,75 @@ mod target {
 
         /// Waits for all lanes of the workgroup and makes their writes to workgroup memory visible.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn barrier(&self) {
             #[cfg(test)]
-            super::super::simulated::barrier();
+            lanes::barrier(self);
         }
 
         /// The same for this lane's subgroup only.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn subgroup_barrier(&self) {
             #[cfg(test)]
-            super::super::simulated::subgroup_barrier();
+            lanes::exchange(self, 0);
         }
 
         /// Sum over the subgroup, wrapping.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn sum(&self, value: u32) -> u32 {
             #[cfg(test)]
-            if let Some(values) = super::super::simulated::values(self, value) {
-                return values.into_iter().fold(0, u32::wrapping_add);
+            if let Some(all) = lanes::exchange(self, value) {
+                return all.into_iter().fold(0, u32::wrapping_add);
             }
             value
         }
 
+        /// Whether a lane of the subgroup votes for it. As the condition of a loop, it keeps the lanes together.
+        #[inline(always)]
+        #[cfg_attr(test, track_caller)]
+        pub fn any(&self, vote: bool) -> bool {
+            #[cfg(test)]
+            if let Some(all) = lanes::exchange(self, vote as u32) {
+                return all.contains(&1);
+            }
+            vote
+        }
+
         /// Lanes of this subgroup that are running, counted by ballot.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn active(&self) -> u32 {
             #[cfg(test)]
-            if let Some(values) = super::super::simulated::values(self, 0) {
-                return values.len() as u32;
+            if let Some(all) = lanes::exchange(self, 0) {
+                return all.len() as u32;
             }
             1
         }
 
         /// `value` as the lane in `slot` of this subgroup holds it.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn from_slot(&self, value: u32, _slot: u32) -> u32 {
             #[cfg(test)]
-            if let Some(values) = super::super::simulated::values(self, value) {
-                return values[_slot as usize];
+            if let Some(all) = lanes::exchange(self, value) {
+                return all[_slot as usize];
             }
             value
         }
 
         /// The lanes of this subgroup whose lowest `bits` bits of `digit` are the same. Every lane must take part.
         #[inline(always)]
+        #[cfg_attr(test, track_caller)]
         pub fn peers(&self, _digit: u32, _bits: u32) -> Peers {
             #[cfg(test)]
-            if let Some(values) = super::super::simulated::values(self, _digit & ((1 << _bits) - 1)) {
-                let same = |slot: &u32| values[*slot as usize] == values[self.slot as usize];
-                let slots = || (0..values.len() as u32).filter(same);
-                let rank = slots().filter(|slot| *slot < self.slot).count() as u32;
-                return Peers { rank, count: slots().count() as u32, leader: slots().next().unwrap_or(0) };
+            if let Some(all) = lanes::exchange(self, _digit) {
+                let mask = 1u32.checked_shl(_bits).map_or(u32::MAX, |bit| bit - 1);
+                let same = |slot: &u32| (all[*slot as usize] ^ _digit) & mask == 0;
+                let peers: Vec<u32> = (0..all.len() as u32).filter(same).collect();
+                let rank = peers.iter().filter(|slot| **slot < self.slot).count() as u32;
+                return Peers { rank, count: peers.len() as u32, leader: peers[0] };
             }
             Peers { rank: 0, count: 1, leader: 0 }
         }

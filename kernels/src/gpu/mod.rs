@@ -8,7 +8,7 @@
 //!
 //! | word | GPU | CPU |
 //! |---|---|---|
-//! | [`Read`], [`Write`] | storage buffer, unchecked | raw slice, checked in debug builds |
+//! | [`Read`], [`Write`] | storage buffer, unchecked | memory, checked: zeros beyond the end, where stores are dropped |
 //! | [`Group::barrier`] | `OpControlBarrier` | nothing |
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
 //! | [`Wide`] | four floats, for the points of a manifold | eight, for those of two manifolds, or for eight bodies |
@@ -23,15 +23,17 @@ mod float;
 mod group;
 #[cfg(not(target_arch = "spirv"))]
 mod host;
+#[cfg(all(test, not(target_arch = "spirv")))]
+pub(crate) mod lanes;
 mod local;
 mod macros;
-#[cfg(all(test, not(target_arch = "spirv")))]
-pub(crate) mod simulated;
 mod wide;
 #[cfg(not(target_arch = "spirv"))]
 mod words;
 
-pub use buffers::{Load, Read, Store, Write, shared_add};
+#[cfg(not(target_arch = "spirv"))]
+pub use buffers::strays;
+pub use buffers::{Load, Own, Read, Store, Window, WindowMut, Write, shared_add};
 pub use float::{abs, quadrant_angle, sin_cos, sqrt};
 pub use group::{Group, Peers, saturating_sum};
 #[cfg(target_arch = "x86_64")]
@@ -50,6 +52,12 @@ pub use words::{Scalar, Word, Words};
 pub use glam;
 #[cfg(target_arch = "spirv")]
 pub use spirv_std::glam;
+
+/// Smaller of two numbers.
+#[inline(always)]
+pub fn least(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
+}
 
 /// Smaller of two floats; if one is NaN, the other. Without a branch on both targets, unlike `f32::min` on the GPU.
 #[inline(always)]

@@ -5,7 +5,7 @@
 //! change would have to travel along a whole chain, round by round. Rounds read one array and write the other; once one
 //! has changed nothing, the two are alike and those behind it have nothing to do.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Read, Store, least};
 use crate::solve::joints::Joint;
 use crate::state::rigid::{Body, Entry, EntryRange, NONE, row};
 use crate::{layout, stage};
@@ -62,30 +62,30 @@ pub struct Neighbours {
 impl Neighbours {
     /// Of `body`; `joints` is 0 when there are none in the world.
     #[inline(always)]
-    pub fn new(rows: &impl Load<u32>, links: &impl Load<u32>, body: u32, joints: u32) -> Self {
-        let mut linked = EntryRange { start: 0, end: 0 };
+    pub fn new(rows: &Read<'_, u32>, entries: &Read<'_, Entry>, links: &Read<'_, u32>, body: u32, joints: u32) -> Self {
+        let mut linked = EntryRange::EMPTY;
         if joints != 0 {
-            linked = row(links, body);
+            linked = row(links, body, links.len());
         }
-        Self { contacts: row(rows, body), joints: linked, body }
+        Self { contacts: row(rows, body, entries.len()), joints: linked, body }
     }
 
     /// How many; some may be named twice.
     #[inline(always)]
     pub fn count(&self) -> u32 {
-        self.contacts.end - self.contacts.start + self.joints()
+        self.contacts.count().wrapping_add(self.joints())
     }
 
     /// How many of them joints tie to the body.
     #[inline(always)]
     pub fn joints(&self) -> u32 {
-        self.joints.end - self.joints.start
+        self.joints.count()
     }
 
     /// The `n`th of them. A joint to the world names the body itself, which is in nobody's way.
     #[inline(always)]
-    pub fn at(&self, n: u32, entries: &impl Load<Entry>, joints: &impl Load<Joint>, links: &impl Load<u32>) -> u32 {
-        let touching = self.contacts.end - self.contacts.start;
+    pub fn at(&self, n: u32, entries: &Read<'_, Entry>, joints: &impl Load<Joint>, links: &impl Load<u32>) -> u32 {
+        let touching = self.contacts.count();
         if n < touching {
             entries.at(self.contacts.start + n).other
         } else {
@@ -106,13 +106,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut next = NONE;
     if b.bodies.at(item).is_dynamic() {
         let mut used = 0u32;
-        let mut gives_way = mine >= push.colours;
-        let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let colours = least(push.colours, 32);
+        let mut gives_way = mine >= colours;
+        let near = Neighbours::new(&b.rows, &b.entries, &b.joint_links, item, push.joints);
         let mut n = 0;
         while n < near.count() {
             let other = near.at(n, &b.entries, &b.joints, &b.joint_links);
             let colour = b.colours.at(other);
-            if b.bodies.at(other).is_dynamic() && colour < push.colours {
+            if b.bodies.at(other).is_dynamic() && colour < colours {
                 used |= 1 << colour;
                 gives_way = gives_way || (colour == mine && precedes(other, item));
             }
@@ -121,7 +122,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         next = mine;
         if gives_way {
             let free = (!used).trailing_zeros();
-            next = if free < push.colours { free } else { push.colours };
+            next = least(free, colours);
         }
     }
     b.coloured.put(item, next);

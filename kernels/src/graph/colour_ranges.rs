@@ -2,7 +2,7 @@
 //! over it.
 
 use crate::detect::gate::groups;
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Store, least};
 use crate::layout::DispatchArgs;
 use crate::solve::primal::LANES;
 use crate::state::rigid::ColourRange;
@@ -35,7 +35,7 @@ layout! {
 fn lower_bound(keys: &impl Load<u32>, count: u32, key: u32) -> u32 {
     let (mut low, mut high) = (0, count);
     while low < high {
-        let middle = (low + high) / 2;
+        let middle = low + (high - low) / 2;
         if keys.at(middle) < key {
             low = middle + 1;
         } else {
@@ -51,13 +51,21 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item > push.colours {
         return;
     }
-    let start = lower_bound(&b.keys, push.count, item);
-    let end = lower_bound(&b.keys, push.count, item + 1);
+    let bodies = least(push.count, b.keys.len());
+    let start = lower_bound(&b.keys, bodies, item);
+    let end = lower_bound(&b.keys, bodies, item + 1);
     let fallback = item == push.colours;
-    let count = end - start;
+    // Not below 0 where keys are not sorted.
+    let count = if start < end { end - start } else { 0 };
     let lanes = if fallback || count >= push.large { 1 } else { push.lanes };
     b.ranges.put(item, ColourRange { start, end, lanes });
-    b.args.put(item, groups(if fallback { (count > 0) as u32 } else { count }, LANES >> lanes.trailing_zeros()));
+    b.args.put(
+        item,
+        groups(
+            if fallback { (count > 0) as u32 } else { count },
+            LANES >> least(lanes.trailing_zeros(), LANES.trailing_zeros()),
+        ),
+    );
     if fallback {
         b.counters.put(crate::detect::gate::counter::FALLBACK, count);
     }

@@ -53,7 +53,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut key = UNSOLVED;
     if b.bodies.at(item).is_dynamic() {
         key = mine;
-        let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let near = Neighbours::new(&b.rows, &b.entries, &b.joint_links, item, push.joints);
         let mut n = 0;
         while n < near.count() {
             let other = near.at(n, &b.entries, &b.joints, &b.joint_links);

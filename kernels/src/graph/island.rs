@@ -3,9 +3,12 @@
 //!
 //! Every workgroup has a tile of places. Islands up to a tile are a lane's work, a longer one is that of the first subgroup of the
 //! workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
+//!
+//! Sums over lanes want all lanes of a subgroup at once. So all of them make the same rounds, with an island or without, and in a round
+//! islands are either all short, each with a single lane, or there is only the long one.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Group, Load, OfBodies};
+use crate::gpu::{Group, Load, OfBodies, Read, least};
 
 /// Places in the list of members that a workgroup looks at.
 pub const TILE: u32 = 64;
@@ -27,32 +30,36 @@ pub struct IslandShare {
 pub struct TileShares {
     first: u32,
     count: u32,
-    place: u32,
-    end: u32,
+    round: u32,
+    rounds: u32,
 }
 
 impl TileShares {
     /// Those of `group`, in the list of `count` members.
     #[inline(always)]
-    pub fn new(islands: &impl Load<u32>, group: &Group, count: u32) -> Self {
-        let first = group.index * TILE;
+    pub fn new(islands: &Read<'_, u32>, group: &Group, count: u32) -> Self {
+        let (first, count) = (group.index * TILE, least(count, islands.len()));
         // Short islands, each by one lane, and in the last round a long one by all lanes of a subgroup.
-        let end = if any(islands, first, count) { first + TILE + group.lanes } else { 0 };
-        Self { first, count, place: first + group.lane, end }
+        let rounds = if any(islands, first, count) { TILE.div_ceil(group.lanes) + 1 } else { 0 };
+        Self { first, count, round: 0, rounds }
     }
 
-    /// Whether there are more of them.
+    /// Whether there are more of them: the same for all lanes of the workgroup.
     #[inline(always)]
     pub fn more(&self) -> bool {
-        self.place < self.end
+        self.round < self.rounds
     }
 
-    /// The next one; it may be nothing.
+    /// The next one; it may be nothing. All lanes of a subgroup ask together.
     #[inline(always)]
-    pub fn next(&mut self, islands: &impl Load<u32>, group: &Group) -> IslandShare {
-        let part = IslandShare::at(islands, group, self.first, self.place, self.count);
-        self.place += group.lanes;
-        part
+    pub fn next(&mut self, islands: &Read<'_, u32>, group: &Group) -> IslandShare {
+        self.round += 1;
+        if self.round < self.rounds {
+            let place = self.first + (self.round - 1) * group.lanes + group.lane;
+            IslandShare { first: place, end: end_of_short(islands, group, place, self.count), step: 1, start: place }
+        } else {
+            IslandShare::of_long(islands, group, self.first, self.count)
+        }
     }
 }
 
@@ -67,11 +74,6 @@ fn any(islands: &impl Load<u32>, first: u32, count: u32) -> bool {
     any
 }
 
-#[inline(always)]
-fn least(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
-}
-
 /// Whether an island begins at a place.
 #[inline(always)]
 fn begins(islands: &impl Load<u32>, place: u32, count: u32) -> bool {
@@ -83,22 +85,29 @@ fn begins(islands: &impl Load<u32>, place: u32, count: u32) -> bool {
     begins
 }
 
-/// Where the island that begins at a place ends; 0 if none does, or a long one.
+/// Where the island that begins at a place ends; 0 if none does, or a long one. All lanes of a subgroup ask together, and count as far
+/// as the one with the longest island.
 #[inline(always)]
-fn end_of_short(islands: &impl Load<u32>, place: u32, count: u32) -> u32 {
-    let mut end = 0;
-    if begins(islands, place, count) {
-        let key = islands.at(place);
-        let last = least(place + TILE, count);
-        end = place + 1;
-        while end < last && islands.at(end) == key {
-            end += 1;
+fn end_of_short(islands: &impl Load<u32>, group: &Group, place: u32, count: u32) -> u32 {
+    let begins = begins(islands, place, count);
+    let key = islands.at(if begins { place } else { 0 });
+    let last = if begins { least(place + TILE, count) } else { 0 };
+    let mut end = place + 1;
+    let mut more = end < last;
+    while group.any(more) {
+        if more {
+            more = islands.at(end) == key;
         }
-        if end < count && islands.at(end) == key {
-            end = 0;
+        if more {
+            end += 1;
+            more = end < last;
         }
     }
-    end
+    let mut long = false;
+    if begins && end < count {
+        long = islands.at(end) == key;
+    }
+    if begins && !long { end } else { 0 }
 }
 
 /// Where the island that begins at a place ends: keys are sorted.
@@ -118,17 +127,6 @@ fn end_of(islands: &impl Load<u32>, place: u32, count: u32) -> u32 {
 }
 
 impl IslandShare {
-    /// What a lane does at a place of its workgroup's tile, which begins at `first`: the short island that begins there, or,
-    /// behind the tile, its share of the long one that begins in it.
-    #[inline(always)]
-    fn at(islands: &impl Load<u32>, group: &Group, first: u32, place: u32, count: u32) -> Self {
-        if place < first + TILE {
-            Self { first: place, end: end_of_short(islands, place, count), step: 1, start: place }
-        } else {
-            Self::of_long(islands, group, first, count)
-        }
-    }
-
     /// This lane's share of the long island that begins in the tile from `first` on, if one does: it is the last that begins there. All lanes
     /// of the first subgroup find the same.
     #[inline(always)]
@@ -138,12 +136,21 @@ impl IslandShare {
         while behind > first && !begins(islands, behind - 1, count) {
             behind -= 1;
         }
-        if group.subgroup == 0 && behind > first && end_of_short(islands, behind - 1, count) == 0 {
-            part.start = behind - 1;
-            part.first = part.start + group.slot;
-            part.end = end_of(islands, part.start, count);
+        if group.subgroup == 0 && behind > first {
+            let start = behind - 1;
+            let end = end_of(islands, start, count);
+            // Up to a tile it was a lane's in an earlier round.
+            if end - start > TILE {
+                part = Self { first: start + group.slot, end, step: group.width(), start };
+            }
         }
         part
+    }
+
+    /// The same if `on`, else nothing.
+    #[inline(always)]
+    pub fn only_if(self, on: bool) -> Self {
+        Self { end: if on { self.end } else { 0 }, ..self }
     }
 
     /// Whether there is anything to do.
@@ -155,7 +162,7 @@ impl IslandShare {
     /// Members of the island.
     #[inline(always)]
     pub fn members(&self) -> u32 {
-        self.end - self.start
+        if self.is_any() { self.end - self.start } else { 0 }
     }
 
     /// The sum over the lanes that work together, in pairs, then pairs of pairs.

@@ -7,7 +7,7 @@
 //! last of which leaves only what is certain. All the bodies that are not free are one set, the ground, lower than all others.
 
 use crate::detect::gate::counter;
-use crate::detect::manifold::{FourPoints, Head, record};
+use crate::detect::manifold::{FourPoints, Head, Record, record};
 use crate::gpu::{Load, Store, glam::UVec4};
 use crate::graph::colour::Neighbours;
 use crate::solve::joints::{Joint, flag};
@@ -74,7 +74,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     if push.phase == phase::APART {
-        let near = Neighbours::new(&b.rows, &b.joint_links, item, push.joints);
+        let near = Neighbours::new(&b.rows, &b.entries, &b.joint_links, item, push.joints);
         let count = if push.ties == ties::JOINTS { near.joints() } else { near.count() };
         // What nothing touches goes its own way already.
         let alone = (count == 0) | !b.bodies.at(item).is_dynamic();
@@ -102,7 +102,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 /// Joins a body with those it touches.
 #[inline(always)]
 fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let row = row(&b.rows, item);
+    let row = row(&b.rows, item, b.entries.len());
     let mut e = row.start;
     while e < row.end {
         let entry = b.entries.at(e);
@@ -111,10 +111,10 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let ours = entry.is_a() | !b.bodies.at(other).is_dynamic();
         // Points lie far away, and most bodies of a heap are of one set already.
         if ours
-            && first(b, item + 1) != first(b, other + 1)
+            && first(b, item + 1) != first(b, other.wrapping_add(1))
             && (push.ties == ties::TOUCHING || touches(entry.manifold(), b))
         {
-            join(b, item + 1, other + 1);
+            join(b, item + 1, other.wrapping_add(1));
         }
         e += 1;
     }
@@ -123,7 +123,7 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
 /// Joins a body with those that joints tie it to.
 #[inline(always)]
 fn join_joints(item: u32, b: &mut Bindings<'_>) {
-    let links = row(&b.joint_links, item);
+    let links = row(&b.joint_links, item, b.joint_links.len());
     let mut e = links.start;
     while e < links.end {
         let entry = b.joint_links.at(e);
@@ -141,8 +141,9 @@ fn join_joints(item: u32, b: &mut Bindings<'_>) {
 #[inline(always)]
 fn touches(index: u32, b: &Bindings<'_>) -> bool {
     // One that is held by what gives way a little in the last iteration is not free to fall.
-    let near = b.params.at(0).near * Head::load(&b.points, record(index)).length;
-    let points = FourPoints::load(&b.points, record(index));
+    let record: Record<'_> = b.points.window(record(index));
+    let near = b.params.at(0).near * Head::load(&record, 0).length;
+    let points = FourPoints::load(&record, 0);
     let mut touches = false;
     let mut k = 0;
     while k < POINTS {
@@ -159,8 +160,8 @@ fn touches(index: u32, b: &Bindings<'_>) -> bool {
 fn first(b: &mut Bindings<'_>, body: u32) -> u32 {
     let mut at = body;
     let mut parent = if at == GROUND { GROUND } else { b.parents.now(at - 1) };
-    // Numbers become lower with every round.
-    while parent != at && parent != GROUND {
+    // Numbers become lower with every round, or it ends: `phase::APART` leaves no higher ones.
+    while parent < at && parent != GROUND {
         let next = b.parents.now(parent - 1);
         b.parents.lower(at - 1, next);
         at = parent;

@@ -38,11 +38,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let side = b.payloads.at(item);
     let ends = b.manifolds.at(side >> 1).ends;
-    b.entries.put(item, Entry { side, other: if side & 1 == 0 { ends.body_b } else { ends.body_a } });
+    let entry = Entry { side, other: if side & 1 == 0 { ends.body_b } else { ends.body_a } };
+    // SAFETY: `item` is the number of the invocation, and entries are stored by number only.
+    unsafe { b.entries.put_own(item, entry) };
     if item == 0 || b.keys.at(item - 1) != key {
-        b.rows.put(key * 2, item);
+        b.rows.put(key.wrapping_mul(2), item);
     }
     if item + 1 == push.limit || b.keys.at(item + 1) != key {
-        b.rows.put(key * 2 + 1, item + 1);
+        b.rows.put(key.wrapping_mul(2) | 1, item + 1);
     }
 }

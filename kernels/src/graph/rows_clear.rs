@@ -21,7 +21,7 @@ layout! {
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.count {
-        b.rows.put(item * 2, 0);
-        b.rows.put(item * 2 + 1, 0);
+        b.rows.put(item.wrapping_mul(2), 0);
+        b.rows.put(item.wrapping_mul(2) | 1, 0);
     }
 }

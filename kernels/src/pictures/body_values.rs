@@ -1,6 +1,6 @@
 //! What colours tell of every body: its class, the sum of the normal forces on it, or its speed.
 
-use crate::detect::manifold::{FourPoints, record};
+use crate::detect::manifold::{FourPoints, record, word};
 use crate::gpu::{Load, Store, glam::UVec4, sqrt};
 use crate::math::Twist;
 use crate::pictures::common::{View, show};
@@ -41,11 +41,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         } else if show == show::SPEED {
             value = sqrt(b.velocities.at(item).linear.length_squared());
         } else if show == show::FORCE {
-            let row = row(&b.rows, item);
+            let row = row(&b.rows, item, b.entries.len());
             let mut i = row.start;
             while i < row.end {
                 // Points that are not there have no force.
-                let points = FourPoints::load(&b.points, record(b.entries.at(i).manifold()));
+                let points =
+                    FourPoints::load(&b.points.window::<{ word::COUNT }>(record(b.entries.at(i).manifold())), 0);
                 let mut k = 0;
                 while k < POINTS {
                     value -= points.at(k).lambda.z;

@@ -77,8 +77,8 @@ pub fn pixel(view: &View, item: u32) -> Pixel {
     let across = view.width.div_ceil(TILE);
     let across = if across > 0 { across } else { 1 };
     let (square, place) = (item / (TILE * TILE), item % (TILE * TILE));
-    let x = square % across * TILE + place % TILE;
-    let y = square / across * TILE + place / TILE;
+    let x = (square % across).wrapping_mul(TILE).wrapping_add(place % TILE);
+    let y = (square / across).wrapping_mul(TILE).wrapping_add(place / TILE);
     Pixel { x, y, inside: x < view.width && y < view.height }
 }
 
@@ -118,7 +118,10 @@ pub fn spot(index: u32, shift: Spot) -> Spot {
 #[inline(always)]
 pub fn shift(pixel: Pixel, salt: u32) -> Spot {
     let noise = |x: u32, y: u32| fraction(52.982_918 * fraction(0.067_110_56 * x as f32 + 0.005_837_15 * y as f32));
-    Spot { u: noise(pixel.x + salt, pixel.y), v: noise(pixel.y + 47 * (salt + 1), pixel.x + 17) }
+    Spot {
+        u: noise(pixel.x.wrapping_add(salt), pixel.y),
+        v: noise(pixel.y.wrapping_add(47 * (salt + 1)), pixel.x.wrapping_add(17)),
+    }
 }
 
 /// A direction about `normal`, the more likely the closer to it: by the cosine.

@@ -43,6 +43,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if pixel.inside {
         let light = b.light.at(item) * (1.0 / push.samples as f32);
         let packed = tone(light.x) | tone(light.y) << 8 | tone(light.z) << 16 | 0xff << 24;
-        b.image.put(pixel.y * view.width + pixel.x, packed);
+        b.image.put(pixel.y.wrapping_mul(view.width).wrapping_add(pixel.x), packed);
     }
 }

@@ -1,6 +1,6 @@
 //! How much of the sky each hit sees: a few short rays into the half of space above its surface.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Store, least};
 use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::pictures::common::{View, lifted, pixel, scattered, shift, spot};
@@ -38,6 +38,9 @@ layout! {
     }
 }
 
+/// Most rays a hit: who wants more of them takes more samples.
+pub const MOST: u32 = 64;
+
 /// Looks around from one hit.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
@@ -55,11 +58,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         hulls: b.hulls,
         hull_faces: b.hull_faces,
     };
-    let rays = if hit.collider == NONE { 0 } else { push.rays };
+    let rays = if hit.collider == NONE { 0 } else { least(push.rays, MOST) };
     let mut open = 0.0;
     let mut i = 0;
     while i < rays {
-        let direction = scattered(hit.normal, spot(push.sample * push.rays + i, shift));
+        let direction = scattered(hit.normal, spot(push.sample.wrapping_mul(push.rays).wrapping_add(i), shift));
         let found = targets.trace(&Ray { origin, reach: view.occlusion, direction }, push.leaves, true);
         // Near things darken more than far ones, so that the end of the reach is no edge.
         let near = found.distance / view.occlusion;

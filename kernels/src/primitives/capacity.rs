@@ -35,10 +35,10 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     let needed = b.counters.at(push.slot);
     let fits = needed <= push.capacity;
     if !fits {
-        b.overflow.or(0, 1 << push.bit);
+        b.overflow.or(0, 1 << (push.bit & 31));
     }
     let count = if fits { needed } else { push.capacity };
-    let groups = count.div_ceil(push.tile);
+    let groups = count.div_ceil(if push.tile > 0 { push.tile } else { 1 });
     let x = if groups < MAX_GROUPS_X { groups } else { MAX_GROUPS_X };
     let y = groups.div_ceil(MAX_GROUPS_X);
     b.args.put(push.index, DispatchArgs { x, y, z: 1 });

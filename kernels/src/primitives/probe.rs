@@ -35,7 +35,7 @@ pub mod word {
 /// Votes, sums, and writes what the first lane saw.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let vote = 1 + push.offset;
+    let vote = push.offset.wrapping_add(1);
     let ballot = group.active();
     let sum = group.sum(vote);
     let (_, total) = group.exclusive(shared, vote);

@@ -80,15 +80,23 @@ pub fn combine(op: u32, a: u32, b: u32) -> u32 {
 /// Reduces one tile.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let count = push.extent.count(&b.counters);
+    let count = push.extent.count(&b.counters, b.values.len());
     // Tiles beyond the count give the identity: the next round takes them like any other.
     let (start, end) = tile(group.index, TILE, count);
 
+    // As many rounds for every lane, so that all of them are at the barrier together.
     let mut value = identity(push.op);
+    let rounds = (end - start) / group.lanes;
     let mut i = start + group.lane;
-    while i < end {
-        value = combine(push.op, value, b.values.at(i));
+    let mut round = 0;
+    while round < rounds {
+        // SAFETY: below `end`, and `count` with it is no more than there are values.
+        value = combine(push.op, value, unsafe { b.values.known(i) });
         i += group.lanes;
+        round += 1;
+    }
+    if i < end {
+        value = combine(push.op, value, b.values.at(i));
     }
 
     shared.put(group.lane, value);

@@ -1,8 +1,9 @@
 //! Second pass of the exclusive scan: one workgroup scans the tiles' sums and stores the grand total. The only pass when
 //! there are few values: a dispatch by itself costs as much as scanning thousands.
 
-use crate::gpu::{Group, Load, Store, saturating_sum};
+use crate::gpu::{Group, Load, Store, least, saturating_sum};
 pub use crate::primitives::scan_sums::Push;
+use crate::primitives::scan_sums::{share, sum};
 use crate::stage;
 
 /// Most values that it scans by itself.
@@ -19,21 +20,13 @@ stage! {
 /// Scans all sums.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let tiles = push.extent.count(&b.counters).div_ceil(push.tile);
+    let tile = if push.tile > 0 { push.tile } else { 1 };
+    let tiles = least(push.extent.count(&b.counters, u32::MAX).div_ceil(tile), b.sums.len());
 
-    let each = tiles.div_ceil(group.lanes);
-    let from = min(group.lane * each, tiles);
-    let to = min(from + each, tiles);
-
-    let mut sum = 0;
-    let mut i = from;
-    while i < to {
-        sum = saturating_sum(sum, b.sums.at(i));
-        i += 1;
-    }
-    let (mut before, total) = group.exclusive(shared, sum);
-    i = from;
-    while i < to {
+    let share = share(group, 0, tiles, tiles.div_ceil(group.lanes));
+    let (mut before, total) = group.exclusive(shared, sum(&b.sums, share));
+    let mut i = share.from;
+    while i < share.to {
         b.prefixes.put(i, before);
         before = saturating_sum(before, b.sums.at(i));
         i += 1;
@@ -41,9 +34,4 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     if group.lane == 0 {
         b.counters.put(push.total, total);
     }
-}
-
-#[inline(always)]
-fn min(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
 }

@@ -3,8 +3,8 @@
 //! Reduce-then-scan reads the input twice, but needs no forward-progress guarantee between workgroups, which Vulkan
 //! does not give; a look-back scan may hang on some devices.
 
-use crate::gpu::{Group, Load, Read, Store, saturating_sum};
-use crate::layout::Extent;
+use crate::gpu::{Group, Load, Read, Store, least, saturating_sum};
+use crate::layout::{Extent, tile};
 use crate::{layout, stage};
 
 stage! {
@@ -30,29 +30,36 @@ layout! {
     }
 }
 
-/// The values of a tile that belong to a lane: `from..to`, neighbours in memory.
-#[inline(always)]
-pub fn share(group: &Group, count: u32) -> (u32, u32) {
-    let each = TILE / group.lanes;
-    let from = group.index * TILE + group.lane * each;
-    let to = from + each;
-    if from >= count {
-        (count, count)
-    } else if to > count {
-        (from, count)
-    } else {
-        (from, to)
-    }
+/// The values of a tile that belong to a lane, neighbours in memory.
+#[derive(Clone, Copy)]
+pub struct Share {
+    /// The first.
+    pub from: u32,
+    /// Behind the last.
+    pub to: u32,
+    /// At least as many as there are, the same for all lanes of the workgroup.
+    pub rounds: u32,
 }
 
-/// Sum of `values[from..to]`, held at `u32::MAX`.
+/// What belongs to a lane of the tile from `start` to `end`, `each` to a lane.
 #[inline(always)]
-pub fn sum(values: &Read<'_, u32>, from: u32, to: u32) -> u32 {
+pub fn share(group: &Group, start: u32, end: u32, each: u32) -> Share {
+    let from = least(start + group.lane * each, end);
+    Share { from, to: from + least(each, end - from), rounds: least(each, end - start) }
+}
+
+/// Sum of a lane's share of `values`, held at `u32::MAX`. Every lane makes as many rounds, since what follows is done by
+/// all lanes of a subgroup together.
+#[inline(always)]
+pub fn sum(values: &Read<'_, u32>, share: Share) -> u32 {
     let mut sum = 0;
-    let mut i = from;
-    while i < to {
-        sum = saturating_sum(sum, values.at(i));
-        i += 1;
+    let mut round = 0;
+    while round < share.rounds {
+        let i = share.from + round;
+        // Beyond the share, nothing is added.
+        let value = if i < share.to { values.at(i) } else { 0 };
+        sum = saturating_sum(sum, value);
+        round += 1;
     }
     sum
 }
@@ -60,12 +67,13 @@ pub fn sum(values: &Read<'_, u32>, from: u32, to: u32) -> u32 {
 /// Sums one tile.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let count = push.extent.count(&b.counters);
-    if group.index * TILE >= count {
+    // The same for all lanes of the workgroup, and so is what comes of it up to the scan.
+    let (start, end) = tile(group.index, TILE, push.extent.count(&b.counters, b.values.len()));
+    if start >= end {
         return;
     }
-    let (from, to) = share(group, count);
-    let (_, total) = group.exclusive(shared, sum(&b.values, from, to));
+    let share = share(group, start, end, TILE / group.lanes);
+    let (_, total) = group.exclusive(shared, sum(&b.values, share));
     if group.lane == 0 {
         b.sums.put(group.index, total);
     }

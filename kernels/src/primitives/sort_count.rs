@@ -38,7 +38,7 @@ layout! {
 /// This round's digit of `key`.
 #[inline(always)]
 pub fn digit(key: u32, shift: u32) -> u32 {
-    (key >> shift) & (DIGITS - 1)
+    (key >> (shift & 31)) & (DIGITS - 1)
 }
 
 /// Counts one tile. Tiles beyond the count write zeros, so that the whole table can be scanned.
@@ -54,18 +54,27 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     }
     group.barrier();
 
-    let count = push.extent.count(&b.counters);
+    let count = push.extent.count(&b.counters, b.keys.len());
     let (start, end) = tile(group.index, TILE, count);
+    // As many rounds for every lane, so that all of them are at the barrier together.
+    let rounds = (end - start) / group.lanes;
     let mut i = start + group.lane;
-    while i < end {
-        shared_add(shared, digit(b.keys.at(i), push.shift), 1);
+    let mut round = 0;
+    while round < rounds {
+        // SAFETY: below `end`, and `count` with it is no more than there are keys.
+        let key = unsafe { b.keys.known(i) };
+        shared_add(shared, digit(key, push.shift), 1);
         i += group.lanes;
+        round += 1;
+    }
+    if i < end {
+        shared_add(shared, digit(b.keys.at(i), push.shift), 1);
     }
     group.barrier();
 
     d = group.lane;
     while d < DIGITS {
-        b.table.put(d * push.tiles + group.index, shared.at(d));
+        b.table.put(d.wrapping_mul(push.tiles).wrapping_add(group.index), shared.at(d));
         d += group.lanes;
     }
 }

@@ -6,7 +6,7 @@
 //! tile, so that their counters fit into 8 kB of workgroup memory even where subgroups are narrow; further ones idle.
 //! With one lane (the CPU) all this is the textbook counting sort.
 
-use crate::gpu::{Group, Load, Store, shared_add};
+use crate::gpu::{Group, Load, Store, least, shared_add};
 use crate::layout::tile;
 pub use crate::primitives::sort_count::Push;
 use crate::primitives::sort_count::{BITS, DIGITS, TILE, digit};
@@ -29,8 +29,9 @@ pub const RANKERS: u32 = 8;
 /// Moves one tile.
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
-    let count = push.extent.count(&b.counters);
+    let count = push.extent.count(&b.counters, least(b.keys.len(), b.payloads.len()));
     let (start, end) = tile(group.index, TILE, count);
+    // The same for all lanes of the workgroup.
     if start >= end {
         return;
     }
@@ -66,7 +67,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     // Counts become places: where this tile's keys of a digit start, plus the rankers before.
     let mut d = group.lane;
     while d < DIGITS {
-        let mut place = b.table.at(d * push.tiles + group.index);
+        let mut place = b.table.at(d.wrapping_mul(push.tiles).wrapping_add(group.index));
         if rankers == 1 {
             shared.put(d, place);
         } else {
@@ -74,7 +75,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
             while ranker < rankers {
                 let there = shared.at(ranker * DIGITS + d);
                 shared.put(ranker * DIGITS + d, place);
-                place += there;
+                place = place.wrapping_add(there);
                 ranker += 1;
             }
         }
@@ -82,6 +83,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     }
     group.barrier();
 
+    // All lanes of a subgroup rank or none does, and every one goes through as many rows: ballots and shuffles have them all.
     if ranks {
         let mut row = 0;
         while row < rows {
@@ -89,17 +91,21 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
             let inside = i < end;
             // Lanes past the end take part in the ballots with the last digit. They come after every real key of the
             // tile, so they never stand before one in a counter's line.
-            let key = if inside { b.keys.at(i) } else { u32::MAX };
+            let (mut key, mut payload) = (u32::MAX, 0);
+            if inside {
+                // SAFETY: below `end`, and `count` with it is no more than there are keys and payloads.
+                (key, payload) = unsafe { (b.keys.known(i), b.payloads.known(i)) };
+            }
             let d = digit(key, push.shift);
             let peers = group.peers(d, BITS);
             let mut line = 0;
             if group.slot == peers.leader {
                 line = shared_add(shared, mine + d, peers.count);
             }
-            let place = group.from_slot(line, peers.leader) + peers.rank;
+            let place = group.from_slot(line, peers.leader).wrapping_add(peers.rank);
             if inside {
                 b.keys_out.put(place, key);
-                b.payloads_out.put(place, b.payloads.at(i));
+                b.payloads_out.put(place, payload);
             }
             group.subgroup_barrier();
             row += 1;

@@ -47,7 +47,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let mut felt = CarriedLoad { pull: 0.0, along: 0.0 };
-    let (body, touching, links) = (b.bodies.at(item), row(&b.rows, item), row(&b.joint_links, item));
+    let (body, touching) = (b.bodies.at(item), row(&b.rows, item, u32::MAX));
+    let links = row(&b.joint_links, item, b.joint_links.len());
     // What contacts do to a body is not known here.
     if body.is_dynamic() && touching.start == touching.end {
         let mut pull = Vec3::ZERO;

@@ -73,7 +73,12 @@ impl<F: OfPoints> Points<F> {
     /// The points of the records that begin at `first`.
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: &F::Each<u32>) -> Self {
-        let float = |w: u32| F::load(points, &F::shift(first, w));
+        Self::of(|w: u32| F::load(points, &F::shift(first, w)))
+    }
+
+    /// Those whose words `float` gives.
+    #[inline(always)]
+    pub fn of(float: impl Fn(u32) -> F) -> Self {
         let vector = |w: u32| Vector::new(float(w), float(w + 1), float(w + 2));
         let k = float(word::K);
         Self {
@@ -84,20 +89,6 @@ impl<F: OfPoints> Points<F> {
             k_tangents: (k.size(), k.size()),
             slid: k.below(F::splat(0.0)),
         }
-    }
-
-    /// The same when every row has a stiffness of its own: `stiffness` holds those of the tangents, [`TANGENTS`]
-    /// vectors a manifold, and `places` are the manifolds.
-    #[inline(always)]
-    pub fn load_rows(
-        points: &impl Load<UVec4>,
-        stiffness: &impl Load<UVec4>,
-        first: &F::Each<u32>,
-        places: &F::Each<u32>,
-    ) -> Self {
-        let rows = F::map(places, |place| place * TANGENTS);
-        let k_tangents = (F::load(stiffness, &rows), F::load(stiffness, &F::shift(&rows, 1)));
-        Self { k_tangents, ..Self::load(points, first) }
     }
 
     /// Only those of the first `parts` manifolds; the others push nothing.
@@ -124,6 +115,13 @@ impl<F: OfPoints> Points<F> {
 
 /// Vectors of a manifold in the list of stiffnesses of tangent rows: one for each tangent, a word a point.
 pub const TANGENTS: u32 = 2;
+
+/// Stiffness of the tangent rows of manifolds when every row has its own: `stiffness` holds [`TANGENTS`] vectors a manifold.
+#[inline(always)]
+pub fn tangent_stiffness<F: OfPoints>(stiffness: &impl Load<UVec4>, manifolds: &F::Each<u32>) -> (F, F) {
+    let rows = F::map(manifolds, |manifold| manifold.wrapping_mul(TANGENTS));
+    (F::load(stiffness, &rows), F::load(stiffness, &F::shift(&rows, 1)))
+}
 
 /// What the points of a manifold have in common, for all manifolds that are worked on at once.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
 
-use crate::detect::manifold::{Head, Manifold, record};
+use crate::detect::manifold::{Head, Manifold, record, word};
 use crate::gpu::glam::UVec4;
-use crate::gpu::{Group, Load, OfPoints};
+use crate::gpu::{Group, Load, OfPoints, least};
 use crate::math::Twist;
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, respond};
 use crate::state::rigid::Params;
@@ -34,7 +34,8 @@ pub const TILE: u32 = 64;
 #[inline(always)]
 pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let solved = b.counters.at(crate::detect::gate::counter::SOLVED);
-    let end = if solved < push.limit { solved } else { push.limit };
+    let room = least(b.points.len() / word::COUNT, least(b.features.len(), b.manifolds.len()));
+    let end = least(least(solved, push.limit), room);
     let params = b.params.at(0);
     let rules = ContactRules::new(&params, false);
     let mut place = group.lane * F::PARTS;
@@ -57,11 +58,14 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     let on_b = Moved::new(&F::map(&manifolds, |m| b.deltas.at(m.ends.body_b)));
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let first = F::map(&items, |i| record(*i));
-    let heads = F::map(&first, |f| Head::load(&b.points, *f));
+    // SAFETY: records and features of the items, which are below `end`: `run` has held that against what there is room for. Items
+    // come from the number of the workgroup and of the lane, so no other lane has them.
+    let (mut own_points, mut own_features) = unsafe { (b.points.own(), b.features.own()) };
+    let heads = F::map(&first, |f| Head::load(&own_points, *f));
     let shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
     let unit = F::spread(&manifolds, |m| m.unit);
     let highest = F::splat(params.k_max) * unit;
-    let mut points = Points::<F>::load(&b.points, &first);
+    let mut points = Points::<F>::load(&own_points, &first);
     let response = respond(rules, &shared, &points);
     let sticks = response.active & !response.slides;
     // Eq. 12 in the contact's own units: an error as large as the collider adds beta units. Only inside the bounds.
@@ -71,8 +75,8 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     points.k = F::select(response.active, (points.k + growth).least(highest), points.k);
     points.lambda = response.lambda;
     points.lambda.z = points.lambda.z.most(-highest * shared.length);
-    points.store_duals(&mut b.points, &first);
+    points.store_duals(&mut own_points, &first);
     // The sign bit is `STICKS`.
     let held = !(response.active & response.slides);
-    F::load(&b.features, &items).signed(held).store(&mut b.features, &items);
+    F::load(&own_features, &items).signed(held).store(&mut own_features, &items);
 }

@@ -7,7 +7,7 @@ use crate::detect::manifold::{Head, Manifold, record};
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints};
 use crate::math::Twist;
-use crate::solve::contact::{ContactRules, Moved, Points, Shared, TANGENTS, respond};
+use crate::solve::contact::{ContactRules, Moved, Points, Shared, TANGENTS, respond, tangent_stiffness};
 use crate::stage;
 use crate::state::rigid::Params;
 
@@ -54,7 +54,8 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     let shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
     let unit = F::spread(&manifolds, |m| m.unit);
     let highest = F::splat(params.k_max) * unit;
-    let mut points = Points::<F>::load_rows(&b.points, &b.tangent_stiffness, &first, &items);
+    let mut points = Points::<F>::load(&b.points, &first);
+    points.k_tangents = tangent_stiffness(&b.tangent_stiffness, &items);
     let response = respond(rules, &shared, &points);
     let sticks = response.active & !response.slides;
     // Eq. 12, every row by itself and in the contact's own units: an error as large as the collider adds beta units.

@@ -39,9 +39,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let params = b.params.at(0);
     let rules = JointRules::new(&params, false);
     let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
-    let rows = params.options & option::ROWS != 0;
+    let by_row = params.options & option::ROWS != 0;
+    let rows = joint.rows_within(b.joint_rows.len());
     let mut r = 0;
-    while r < joint.rows {
+    while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
         let mut state = b.row_states.at(joint.first_row + r);
         let asked = row.ask(&rules, &state, ends.measure(row.axis).value, joint.length);
@@ -50,7 +51,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let highest = params.k_max * state.unit;
         let strongest = highest * length;
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
-        if asked.inside && (row.grows() || rows) {
+        if asked.inside && (row.grows() || by_row) {
             let spring = row.role == role::SPRING;
             let gentle = row.ramps_gently();
             let beta = if gentle { params.beta_spring } else { params.beta_joint };

@@ -54,9 +54,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         body_b.kind = crate::state::rigid::kind::STATIC;
     }
     let ends = JointEnds::new(&joint, pose_a.position - pose_b.position, &pose_a.rotation, &pose_b.rotation);
+    let rows = joint.rows_within(b.joint_rows.len());
     let mut square = 0.0;
     let mut r = 0;
-    while r < joint.rows {
+    while r < rows {
         let (row, state) = (b.joint_rows.at(joint.first_row + r), b.row_states.at(joint.first_row + r));
         square += if row.holds_point() { state.lambda * state.lambda } else { 0.0 };
         r += 1;
@@ -65,7 +66,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let share = b.load_shares.at(if body_a.is_dynamic() { joint.body_a } else { index });
     let pull = params.warm_joint * sqrt(square);
     let mut r = 0;
-    while r < joint.rows {
+    while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
         let mut state = b.row_states.at(joint.first_row + r);
         let measure = ends.measure(row.axis);

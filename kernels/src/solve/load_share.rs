@@ -46,30 +46,36 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let mut parts = TileShares::new(&b.islands, group, push.count);
     while parts.more() {
         let part = parts.next(&b.islands, group);
-        if part.is_any() {
+        // The same for the subgroup.
+        if group.any(part.is_any()) {
             share_out(group, &part, push.iterations, b);
         }
     }
 }
 
-/// Tells all bodies of an island their share.
+/// Tells all bodies of an island their share. All lanes of a subgroup are in here, with an island or without, until the last loop: the
+/// sums want them all.
 #[inline(always)]
 fn share_out(group: &Group, part: &IslandShare, iterations: u32, b: &mut Bindings<'_>) {
     // In parts of the largest: squares of forces may be beyond what a float holds.
     let mut most = 0.0;
     let mut place = part.first;
-    while place < part.end {
-        most = fmax(most, b.carried_loads.at(b.members.at(place)).pull);
+    while group.any(place < part.end) {
+        if place < part.end {
+            most = fmax(most, b.carried_loads.at(b.members.at(place)).pull);
+        }
         place += part.step;
     }
     let scale = 1.0 / fmax(part.most(group, most), 1e-30);
     let (mut along, mut square) = (0.0, 0.0);
     let mut place = part.first;
-    while place < part.end {
-        let felt = b.carried_loads.at(b.members.at(place));
-        let pull = felt.pull * scale;
-        along += pull * (felt.along * scale);
-        square += pull * pull;
+    while group.any(place < part.end) {
+        if place < part.end {
+            let felt = b.carried_loads.at(b.members.at(place));
+            let pull = felt.pull * scale;
+            along += pull * (felt.along * scale);
+            square += pull * pull;
+        }
         place += part.step;
     }
     let (along, square) = (part.sum(group, along), part.sum(group, square));

@@ -26,7 +26,7 @@ use crate::solve::contact::is_finite;
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::system::{System, Systems};
-use crate::state::rigid::{Body, NONE, Params, row};
+use crate::state::rigid::{Body, EntryRange, NONE, Params, row};
 use crate::{layout, stage};
 
 stage! {
@@ -67,7 +67,9 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let mut parts = TileShares::new(&b.islands, group, push.count);
     while parts.more() {
         let part = parts.next(&b.islands, group);
-        if part.is_any() && (push.last != 0 || part.members() <= many) {
+        let part = part.only_if(push.last != 0 || part.members() <= many);
+        // The same for the subgroup.
+        if group.any(part.is_any()) {
             correct(group, &part, push, b);
         }
     }
@@ -78,7 +80,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
     let mut place = b.starts.at(index).position;
     if push.joints != 0 {
-        let links = row(&b.joint_links, index);
+        let links = row(&b.joint_links, index, b.joint_links.len());
         if links.start < links.end {
             place += b.deltas.at(index).linear;
         }
@@ -86,18 +88,24 @@ fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
     place
 }
 
-/// Moves an island so that it has its momentum.
+/// Moves an island so that it has its momentum. All lanes of a subgroup are in here, with an island or without, until the last loop: the
+/// sums want them all.
 #[inline(always)]
 fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>) {
     // Mass and centre. Places count from the first member, next to which they are small.
-    let origin = b.starts.at(b.members.at(part.start)).position;
+    let mut origin = Vec3::ZERO;
+    if part.is_any() {
+        origin = b.starts.at(b.members.at(part.start)).position;
+    }
     let (mut mass, mut centre) = (0.0, Vec3::ZERO);
     let mut place = part.first;
-    while place < part.end {
-        let index = b.members.at(place);
-        let kilograms = b.bodies.at(index).mass;
-        mass += kilograms;
-        centre += (place_of(index, push, b) - origin) * kilograms;
+    while group.any(place < part.end) {
+        if place < part.end {
+            let index = b.members.at(place);
+            let kilograms = b.bodies.at(index).mass;
+            mass += kilograms;
+            centre += (place_of(index, push, b) - origin) * kilograms;
+        }
         place += part.step;
     }
     let (mass, centre) = (part.sum(group, mass), part.sums(group, centre));
@@ -112,21 +120,27 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let long = part.members() > params.many;
     let mut held = 0.0;
     let mut place = part.first;
-    while place < part.end && !(long && held > 0.0) {
-        let index = b.members.at(place);
-        let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.body_order.at(index));
-        let (target, rotation) = (SolverBody::target(&b.solver_bodies, rank), b.rotations.at(rank));
-        let r = place_of(index, push, b) - centre;
-        let back = target.rotation.then_after(&rotation.inverse()).log();
-        let lack = (target.position - delta.linear) * (body.mass * scale);
-        system.force += lack;
-        system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
-        let (diagonal, off) = inertia_about(&body, &rotation, r);
-        system.ll += Vec3::splat(body.mass * scale);
-        system.aa += diagonal * scale;
-        system.aa_off += off * scale;
+    while group.any(place < part.end && !(long && held > 0.0)) {
+        let here = place < part.end;
+        let mut index = NONE;
+        let mut r = Vec3::ZERO;
+        if here {
+            index = b.members.at(place);
+            let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.body_order.at(index));
+            let target = SolverBody::target(&SolverBody::at(&b.solver_bodies, rank));
+            let rotation = b.rotations.at(rank);
+            r = place_of(index, push, b) - centre;
+            let back = target.rotation.then_after(&rotation.inverse()).log();
+            let lack = (target.position - delta.linear) * (body.mass * scale);
+            system.force += lack;
+            system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
+            let (diagonal, off) = inertia_about(&body, &rotation, r);
+            system.ll += Vec3::splat(body.mass * scale);
+            system.aa += diagonal * scale;
+            system.aa_off += off * scale;
+        }
         if push.joints != 0 {
-            held += hold(&mut system, &rules, index, r, b);
+            held += hold(&mut system, &rules, (group, here), index, r, b);
         }
         place += part.step;
     }
@@ -140,7 +154,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let cut = if square > most * most { most / sqrt(square) } else { 1.0 };
     let turn = turn * cut;
 
-    if !(long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
+    if part.is_any() && !(long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn }) {
         let more = Rotation::exp(turn);
         let mut place = part.first;
         while place < part.end {
@@ -158,35 +172,54 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     }
 }
 
-/// Adds the joints of a member, at `r` from the centre, to what does not move; returns how many there are.
+/// Adds the joints of a member, at `r` from the centre, to what does not move; returns how many there are. All lanes of a subgroup call it
+/// together, and go through as many joints and rows as the one that has the most; where `on` says no, there is no member.
 #[inline(always)]
-fn hold(system: &mut System, rules: &JointRules, index: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
-    let links = row(&b.joint_links, index);
+fn hold(
+    system: &mut System,
+    rules: &JointRules,
+    (group, on): (&Group, bool),
+    index: u32,
+    r: Vec3,
+    b: &Bindings<'_>,
+) -> f32 {
+    let mut links = EntryRange::EMPTY;
+    if on {
+        links = row(&b.joint_links, index, b.joint_links.len());
+    }
     let mut count = 0.0;
     let mut e = links.start;
-    while e < links.end {
-        let entry = b.joint_links.at(e);
-        let joint = b.joints.at(entry >> 1);
+    while group.any(e < links.end) {
+        // Who has none left looks at the first joint, and adds nothing.
+        let here = e < links.end;
+        let entry = b.joint_links.at(if here { e } else { 0 });
+        let joint = b.joints.at(if here { entry >> 1 } else { 0 });
         let is_a = entry & 1 == 0;
         let other = if is_a { joint.body_b } else { joint.body_a };
-        let mut held = joint.flags & flag::BROKEN == 0;
+        let mut held = here && joint.flags & flag::BROKEN == 0;
         if held && other != NONE {
             held = !b.bodies.at(other).is_dynamic();
         }
+        let mut ends = JointEnds::none();
         if held {
-            let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
-            let side = if is_a { 1.0 } else { -1.0 };
-            let mut force = Vec3::ZERO;
-            let mut n = 0;
-            while n < joint.rows {
+            ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+        }
+        let side = if is_a { 1.0 } else { -1.0 };
+        let mut force = Vec3::ZERO;
+        let rows = if held { joint.rows_within(b.joint_rows.len()) } else { 0 };
+        let mut n = 0;
+        while group.any(n < rows) {
+            if n < rows {
                 let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
                 let measure = ends.measure(row.axis);
                 let asked = row.ask(rules, &state, measure.value, joint.length);
                 let turn = if is_a { measure.turn_a } else { measure.turn_b };
                 system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, asked.k, asked.force);
                 force += measure.linear * asked.force;
-                n += 1;
             }
+            n += 1;
+        }
+        if held {
             let lever = if is_a { ends.lever_a } else { ends.reach_b };
             system.stiffen(lever + r, force);
             count += 1.0;

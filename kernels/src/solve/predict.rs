@@ -87,7 +87,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
     let dt = params.dt;
     let first_order = params.options & option::FIRST_ORDER != 0;
-    b.starts.put(item, start);
+    // SAFETY: as below.
+    unsafe { b.starts.put_own(item, start) };
 
     let mut linear = Vec3::ZERO;
     let mut angular = Vec3::ZERO;
@@ -109,7 +110,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         pulls = fall + push;
         let mut jointed = false;
         if joints > 0 && params.options & option::FALLING_ONLY != 0 {
-            let links = row(&b.joint_links, item);
+            let links = row(&b.joint_links, item, b.joint_links.len());
             jointed = links.start < links.end;
         }
         start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
@@ -128,8 +129,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let target = Pose { position: linear + pulls, rotation };
     let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };
     let rank = b.body_order.at(item);
-    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item));
+    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item, u32::MAX));
     b.rotations.put(rank, rotation);
-    b.poses.put(item, Pose { position: start.position + guess, rotation });
-    b.deltas.put(item, Twist { linear: guess, angular });
+    // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
+    unsafe {
+        b.poses.put_own(item, Pose { position: start.position + guess, rotation });
+        b.deltas.put_own(item, Twist { linear: guess, angular });
+    }
 }

@@ -9,9 +9,9 @@
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::detect::manifold::{Head, record, word};
-use crate::gpu::glam::UVec4;
-use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector};
+use crate::detect::manifold::{Head, Record, record, word};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector, least};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
 use crate::solve::solver_body::SolverBody;
@@ -96,13 +96,21 @@ pub trait Bound {
     /// The way a body went.
     fn delta(&self, index: u32) -> Twist;
     /// An entry of a row.
-    fn entry(&self, e: u32) -> Entry;
-    /// The head of the manifold whose record begins at `first`.
-    fn head(&self, first: u32) -> Head;
-    /// Points of the records that begin at `first`, those of the manifolds `places`.
-    fn points<F: OfPoints>(&self, first: &F::Each<u32>, places: &F::Each<u32>) -> Points<F>;
+    ///
+    /// # Safety
+    /// It is one: [`Bound::row`] gave the row.
+    unsafe fn entry(&self, e: u32) -> Entry;
+    /// The record of a manifold.
+    fn record(&self, manifold: u32) -> Record<'_>;
     /// Whether every row of a contact has a stiffness of its own.
     const ROWS: bool;
+    /// Stiffness of the tangent rows of manifolds, where every row has its own.
+    #[inline(always)]
+    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
+        (F::splat(0.0), F::splat(0.0))
+    }
+    /// Behind the last place in the order of colours.
+    fn places(&self) -> u32;
     /// Asks for the entries of the body at a place, and for how it moved.
     fn prefetch_entries(&self, place: u32);
     /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
@@ -117,8 +125,9 @@ pub trait Bound {
     fn show(&mut self, index: u32, pose: Pose);
     /// Whether there are joints.
     const JOINTS: bool;
-    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on.
-    fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
+    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a subgroup call it
+    /// together; those for which `on` is false have no body.
+    fn joints(&self, group: &Group, on: bool, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
 }
 
 /// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
@@ -141,11 +150,11 @@ macro_rules! bound {
             }
             #[inline(always)]
             fn frame(&self, place: u32) -> SolverBody {
-                SolverBody::load(&self.solver_bodies, place)
+                SolverBody::load(&SolverBody::at(&self.solver_bodies, place))
             }
             #[inline(always)]
             fn row(&self, place: u32) -> EntryRange {
-                SolverBody::row(&self.solver_bodies, place)
+                SolverBody::row(&SolverBody::at(&self.solver_bodies, place), self.entries.len())
             }
             #[inline(always)]
             fn rotation(&self, place: u32) -> Rotation {
@@ -156,17 +165,22 @@ macro_rules! bound {
                 self.deltas.at(index)
             }
             #[inline(always)]
-            fn entry(&self, e: u32) -> Entry {
-                self.entries.at(e)
+            unsafe fn entry(&self, e: u32) -> Entry {
+                // SAFETY: `row` holds its end against the number of entries.
+                unsafe { self.entries.known(e) }
             }
             #[inline(always)]
-            fn head(&self, first: u32) -> Head {
-                Head::load(&self.points, first)
+            fn record(&self, manifold: u32) -> $crate::detect::manifold::Record<'_> {
+                self.points.window(record(manifold))
+            }
+            #[inline(always)]
+            fn places(&self) -> u32 {
+                self.order.len()
             }
             #[inline(always)]
             fn prefetch_entries(&self, place: u32) {
-                let (index, row) = (self.order.at(place), SolverBody::row(&self.solver_bodies, place));
-                self.entries.prefetch(row.start, row.end - row.start);
+                let (index, row) = (self.order.at(place), self.row(place));
+                self.entries.prefetch(row.start, row.count());
                 self.deltas.prefetch(index, 1);
             }
             #[inline(always)]
@@ -199,10 +213,7 @@ pub(crate) use bound;
 
 bound! {
     false false
-    fn points<F: OfPoints>(&self, first: &F::Each<u32>, _places: &F::Each<u32>) -> Points<F> {
-        Points::load(&self.points, first)
-    }
-    fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
+    fn joints(&self, _group: &Group, _on: bool, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
         System::none()
     }
 }
@@ -216,15 +227,19 @@ pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 /// The same for the buffers of either stage.
 #[inline(always)]
 pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
-    let range = b.range(push.colour);
-    let team = Team::new(group, range.lanes);
+    // The same for the whole dispatch, and so are the rounds that it makes.
+    let colour = b.range(push.colour);
+    let range = EntryRange { start: colour.start, end: colour.end }.within(b.places());
+    let shift = least(colour.lanes.trailing_zeros(), LANES.trailing_zeros());
+    let team = Team::new(group, 1 << shift);
     let serial = push.serial != 0;
-    let tile = if serial { range.end - range.start } else { LANES >> range.lanes.trailing_zeros() };
-    let first = range.start + if serial { 0 } else { group.index * tile };
+    let tile = if serial { range.count() } else { LANES >> shift };
+    let first = range.start + if serial { 0 } else { least(group.index * tile, range.count()) };
     let (start, step) = if serial { (0, 1) } else { (team.number, team.teams) };
     let idle = serial && team.number > 0;
 
-    // Every lane makes every round, with a body or without: the sums want them all.
+    // Every lane makes every round, with a body or without: the sums want them all. So the loops in a round go on while any lane of
+    // the subgroup has something left.
     let stabilise = push.stabilise != 0;
     let mut base = 0;
     while base < tile {
@@ -236,14 +251,12 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         let mut batch = Batch::<F::Body>::none();
         // A lane of a GPU has one body, and needs no loop around all this.
         if F::Body::LANES == 1 {
-            if count > 0 {
-                batch.add::<F, B>(0, first + at, EntryRange { start: 0, end: 0 }, team, stabilise, b);
-            }
+            batch.add::<F, B>((group, count > 0), 0, first + at, EntryRange::EMPTY, team, stabilise, b);
         } else {
             let mut i = 0;
             while i < count {
                 let next = prefetch(first + at + i, range.end, b);
-                batch.add::<F, B>(i, first + at + i, next, team, stabilise, b);
+                batch.add::<F, B>((group, true), i, first + at + i, next, team, stabilise, b);
                 i += 1;
             }
         }
@@ -272,10 +285,12 @@ impl<B: OfBodies> Batch<B> {
         Self { indices: B::lanes(NONE), pulls: B::lanes(Pulls::none()), joints: B::lanes(System::none()) }
     }
 
-    /// Adds the body at `place` in the order of colours; `next` is the row of the next one.
+    /// Adds the body at `place` in the order of colours, if there is one; `next` is the row of the next one.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
     fn add<F: OfPoints<Body = B>, T: Bound>(
         &mut self,
+        (group, on): (&Group, bool),
         i: u32,
         place: u32,
         next: EntryRange,
@@ -283,19 +298,20 @@ impl<B: OfBodies> Batch<B> {
         stabilise: bool,
         b: &T,
     ) {
-        let index = b.ordered(place);
+        let mut index = NONE;
+        let mut row = EntryRange::EMPTY;
+        let mut mine = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+        if on {
+            index = b.ordered(place);
+            row = b.row(place);
+            mine = b.delta(index);
+        }
         B::put_lane(&mut self.indices, i, index);
-        let row = b.row(place);
-        B::put_lane(&mut self.pulls, i, gather::<F, T>(index, row, next, team, stabilise, b));
+        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, &mine, row, next, team, stabilise, b));
         if T::JOINTS {
-            B::put_lane(&mut self.joints, i, b.joints(index, team.lane, team.width, stabilise));
+            B::put_lane(&mut self.joints, i, b.joints(group, on, index, team.lane, team.width, stabilise));
         }
     }
-}
-
-#[inline(always)]
-fn least(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
 }
 
 /// Bodies ahead for which the CPU asks for contacts, as far as an outer cache, and before that for the entries that name them. Four
@@ -319,7 +335,7 @@ fn prefetch(place: u32, end: u32, b: &impl Bound) -> EntryRange {
             e += 1;
         }
     }
-    if place + 1 < end { b.row(place + 1) } else { EntryRange { start: 0, end: 0 } }
+    if place + 1 < end { b.row(place + 1) } else { EntryRange::EMPTY }
 }
 
 /// Asks for the contacts of entries from `e` to `end`, and returns where it stopped.
@@ -336,7 +352,8 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
 fn gather<F: OfPoints, B: Bound>(
-    index: u32,
+    group: &Group,
+    mine: &Twist,
     row: EntryRange,
     next: EntryRange,
     team: Team,
@@ -344,35 +361,41 @@ fn gather<F: OfPoints, B: Bound>(
     b: &B,
 ) -> Pulls<F::Body> {
     let rules = ContactRules::new(&b.params(), stabilise);
-    let mine = b.delta(index);
     let mut pulls = Pulls::none();
-    let moved = Moved::splat(&mine);
+    let moved = Moved::splat(mine);
     let mut ahead = next.start;
     let mut e = row.start + team.lane;
-    while e < row.end {
-        if F::Body::LANES > 1 {
-            ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
-        }
-        // A part beyond the end of the row takes the last entry once more, and counts for nothing.
-        let there = row.end - e;
-        let places = F::each(|part| if part < there { e + part } else { e });
-        let entries = F::map(&places, |e| b.entry(*e));
-        let places = F::map(&entries, |entry| entry.manifold());
-        let first = F::map(&places, |place| record(*place));
-        let heads = F::map(&first, |f| b.head(*f));
-        let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
-        let theirs = F::map(&entries, |entry| b.delta(entry.other));
-        let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
-        let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
-        let offset = Vector::select(is_a, Vector::zero(), shared.offset);
-        let points = b.points::<F>(&first, &places).first(there);
-        let (response, lever) = (respond(&rules, &shared, &points), points.lever + offset);
-        let sum = Sum::of(&response, &shared, lever, side);
-        pulls.add(&sum.total(), shared.normal.common());
-        if B::ROWS {
-            let bitangent = shared.tangents.1;
-            let more = Sum::along(bitangent, response.k_bitangent - response.k_tangent, lever);
-            pulls.add(&more.total(), bitangent.common());
+    while group.any(e < row.end) {
+        if e < row.end {
+            if F::Body::LANES > 1 {
+                ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
+            }
+            // A part beyond the end of the row takes the last entry once more, and counts for nothing.
+            let there = row.end - e;
+            let places = F::each(|part| if part < there { e + part } else { e });
+            // SAFETY: from `row.start` to `row.end`.
+            let entries = F::map(&places, |e| unsafe { b.entry(*e) });
+            let manifolds = F::map(&entries, |entry| entry.manifold());
+            let records = F::map(&manifolds, |manifold| b.record(*manifold));
+            let heads = F::map(&records, |record| Head::load(record, 0));
+            let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
+            let theirs = F::map(&entries, |entry| b.delta(entry.other));
+            let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+            let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+            let offset = Vector::select(is_a, Vector::zero(), shared.offset);
+            let mut points = Points::<F>::of(|word| F::load_each(&records, word));
+            if B::ROWS {
+                points.k_tangents = b.tangents::<F>(&manifolds);
+            }
+            let points = points.first(there);
+            let (response, lever) = (respond(&rules, &shared, &points), points.lever + offset);
+            let sum = Sum::of(&response, &shared, lever, side);
+            pulls.add(&sum.total(), shared.normal.common());
+            if B::ROWS {
+                let bitangent = shared.tangents.1;
+                let more = Sum::along(bitangent, response.k_bitangent - response.k_tangent, lever);
+                pulls.add(&more.total(), bitangent.common());
+            }
         }
         e += team.width * F::PARTS;
     }
@@ -453,7 +476,7 @@ fn apply<F: OfBodies, B: Bound>(
 #[cfg(all(test, not(target_arch = "spirv")))]
 mod tests {
     use super::*;
-    use crate::gpu::simulated::workgroup;
+    use crate::gpu::lanes::workgroup;
 
     /// The lanes of a workgroup on a device with subgroups of `size`.
     fn lanes(size: u32) -> impl Iterator<Item = Group> {

@@ -3,11 +3,10 @@
 
 pub use crate::solve::primal::Push;
 
-use crate::detect::manifold::{Head, record, word};
+use crate::detect::manifold::{record, word};
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints, Store};
 use crate::math::{Pose, Rotation, Twist};
-use crate::solve::contact::Points;
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, add, flag};
 use crate::solve::primal::{bound, sweep};
 use crate::solve::solver_body::SolverBody;
@@ -40,19 +39,28 @@ macro_rules! bound_joints {
         bound! {
             true $rows
             $($given)*
-            fn joints(&self, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
+            fn joints(&self, group: &Group, on: bool, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System {
                 let mut system = System::none();
                 let rules = JointRules::new(&self.params.at(0), stabilise);
-                let links = row(&self.joint_links, index);
+                let mut links = EntryRange::EMPTY;
+                if on {
+                    links = row(&self.joint_links, index, self.joint_links.len());
+                }
+                // Lanes go through as many joints as the one of their subgroup that has the most, and through as many rows
+                // of each: the sums over teams want them all. One that has none left looks at the first joint and adds
+                // nothing.
                 let mut e = links.start + lane;
-                while e < links.end {
-                    let entry = self.joint_links.at(e);
-                    let joint = self.joints.at(entry >> 1);
-                    if joint.flags & flag::BROKEN == 0 {
-                        let ends = JointEnds::moving(&joint, &self.starts, &self.deltas, &self.poses);
-                        let side = if entry & 1 == 0 { 1.0 } else { -1.0 };
-                        add(&mut system, &rules, &joint, &ends, side, &self.joint_rows, &self.row_states);
+                while group.any(e < links.end) {
+                    let here = e < links.end;
+                    let entry = self.joint_links.at(if here { e } else { 0 });
+                    let joint = self.joints.at(if here { entry >> 1 } else { 0 });
+                    let holds = here && joint.flags & flag::BROKEN == 0;
+                    let mut ends = JointEnds::none();
+                    if holds {
+                        ends = JointEnds::moving(&joint, &self.starts, &self.deltas, &self.poses);
                     }
+                    let side = if entry & 1 == 0 { 1.0 } else { -1.0 };
+                    add(&mut system, &rules, (group, holds), &joint, &ends, side, &self.joint_rows, &self.row_states);
                     e += lanes;
                 }
                 system
@@ -64,9 +72,6 @@ pub(crate) use bound_joints;
 
 bound_joints! {
     false
-    fn points<F: OfPoints>(&self, first: &F::Each<u32>, _places: &F::Each<u32>) -> Points<F> {
-        Points::load(&self.points, first)
-    }
 }
 
 /// Solves a workgroup's bodies of the colour, or all of them.

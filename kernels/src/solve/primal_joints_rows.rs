@@ -2,11 +2,11 @@
 
 pub use crate::solve::primal::Push;
 
-use crate::detect::manifold::{Head, record, word};
+use crate::detect::manifold::{record, word};
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints, Store};
 use crate::math::{Pose, Rotation, Twist};
-use crate::solve::contact::Points;
+use crate::solve::contact::tangent_stiffness;
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, add, flag};
 use crate::solve::primal::{bound, sweep};
 use crate::solve::primal_joints::bound_joints;
@@ -37,8 +37,8 @@ stage! {
 
 bound_joints! {
     true
-    fn points<F: OfPoints>(&self, first: &F::Each<u32>, places: &F::Each<u32>) -> Points<F> {
-        Points::load_rows(&self.points, &self.tangent_stiffness, first, places)
+    fn tangents<F: OfPoints>(&self, manifolds: &F::Each<u32>) -> (F, F) {
+        tangent_stiffness(&self.tangent_stiffness, manifolds)
     }
 }
 

@@ -3,11 +3,11 @@
 
 pub use crate::solve::primal::Push;
 
-use crate::detect::manifold::{Head, record, word};
+use crate::detect::manifold::{record, word};
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints, Store};
 use crate::math::{Pose, Rotation, Twist};
-use crate::solve::contact::Points;
+use crate::solve::contact::tangent_stiffness;
 use crate::solve::primal::{bound, sweep};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::system::System;
@@ -31,10 +31,10 @@ stage! {
 
 bound! {
     false true
-    fn points<F: OfPoints>(&self, first: &F::Each<u32>, places: &F::Each<u32>) -> Points<F> {
-        Points::load_rows(&self.points, &self.tangent_stiffness, first, places)
+    fn tangents<F: OfPoints>(&self, manifolds: &F::Each<u32>) -> (F, F) {
+        tangent_stiffness(&self.tangent_stiffness, manifolds)
     }
-    fn joints(&self, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
+    fn joints(&self, _group: &Group, _on: bool, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
         System::none()
     }
 }

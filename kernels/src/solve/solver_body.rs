@@ -5,7 +5,7 @@
 //! neighbouring memory.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Read, Store, Window, WindowMut, Write};
 #[cfg(not(target_arch = "spirv"))]
 use crate::gpu::{Word, Words};
 use crate::math::{Pose, Rotation, vector, words};
@@ -35,6 +35,11 @@ pub fn record_words() -> Vec<Word> {
     let mass = [Vec3::within("inertia"), f32::within("mass")];
     [way.concat(), start.concat(), mass.concat()].concat()
 }
+/// The words of a body's frame.
+pub type Frame<'a> = Window<'a, UVec4, { word::COUNT }>;
+
+/// The same in a list that is written.
+pub type FrameMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 
 /// What is gathered of a body.
 #[derive(Clone, Copy)]
@@ -58,35 +63,40 @@ fn rotation(words: UVec4) -> Rotation {
 impl SolverBody {
     /// The frame at a place.
     #[inline(always)]
-    pub fn load(solver_bodies: &impl Load<UVec4>, place: u32) -> Self {
-        let at = |word: u32| solver_bodies.at(place * word::COUNT + word);
+    pub fn at<'a>(solver_bodies: &Read<'a, UVec4>, place: u32) -> Frame<'a> {
+        solver_bodies.window(place.wrapping_mul(word::COUNT))
+    }
+
+    /// What a frame says.
+    #[inline(always)]
+    pub fn load(frame: &Frame<'_>) -> Self {
+        let at = |word: u32| frame.at(word);
         let mass = at(word::MASS);
         Self {
-            target: Self::target(solver_bodies, place),
+            target: Self::target(frame),
             start: Pose { position: vector(at(word::POSITION)), rotation: rotation(at(word::ROTATION)) },
             inertia: vector(mass),
             mass: f32::from_bits(mass.w),
         }
     }
 
-    /// The target in the frame at a place.
+    /// The target in a frame.
     #[inline(always)]
-    pub fn target(solver_bodies: &impl Load<UVec4>, place: u32) -> Pose {
-        let at = |word: u32| solver_bodies.at(place * word::COUNT + word);
-        Pose { position: vector(at(word::WAY)), rotation: rotation(at(word::TURN)) }
+    pub fn target(frame: &Frame<'_>) -> Pose {
+        Pose { position: vector(frame.at(word::WAY)), rotation: rotation(frame.at(word::TURN)) }
     }
 
-    /// The row in the frame at a place.
+    /// The row in a frame, in a list of `room` entries.
     #[inline(always)]
-    pub fn row(solver_bodies: &impl Load<UVec4>, place: u32) -> EntryRange {
-        let at = |word: u32| solver_bodies.at(place * word::COUNT + word);
-        EntryRange { start: at(word::WAY).w, end: at(word::POSITION).w }
+    pub fn row(frame: &Frame<'_>, room: u32) -> EntryRange {
+        EntryRange { start: frame.at(word::WAY).w, end: frame.at(word::POSITION).w }.within(room)
     }
 
     /// Puts it to a place, with the row of the body.
     #[inline(always)]
-    pub fn store(&self, solver_bodies: &mut impl Store<UVec4>, place: u32, row: EntryRange) {
-        let mut put = |word: u32, v: Vec3, w: u32| solver_bodies.put(place * word::COUNT + word, words(v, w));
+    pub fn store(&self, solver_bodies: &mut Write<'_, UVec4>, place: u32, row: EntryRange) {
+        let mut frame: FrameMut<'_> = solver_bodies.window_mut(place.wrapping_mul(word::COUNT));
+        let mut put = |word: u32, v: Vec3, w: u32| frame.put(word, words(v, w));
         let (turn, rotation) = (self.target.rotation, self.start.rotation);
         put(word::WAY, self.target.position, row.start);
         put(word::TURN, turn.v(), turn.s.to_bits());
@@ -98,7 +108,7 @@ impl SolverBody {
     /// Says that the body at a place is not to be moved any more.
     #[inline(always)]
     pub fn hold(solver_bodies: &mut impl Store<UVec4>, place: u32) {
-        solver_bodies.put(place * word::COUNT + word::MASS, UVec4::ZERO);
+        solver_bodies.put(place.wrapping_mul(word::COUNT).wrapping_add(word::MASS), UVec4::ZERO);
     }
 }
 
@@ -120,12 +130,16 @@ mod tests {
         let pose = |k: f32| Pose { position: Vec3::new(k, 2.0, 3.0), rotation: Rotation::exp(Vec3::Y * k) };
         let frame = SolverBody { target: pose(0.5), start: pose(0.25), inertia: Vec3::new(4.0, 5.0, 6.0), mass: 7.0 };
         let mut memory = vec![UVec4::ZERO; 2 * word::COUNT as usize];
-        frame.store(&mut memory, 1, EntryRange { start: 8, end: 9 });
+        // SAFETY: as many elements as there are, which live until the end of the test.
+        let mut list = unsafe { Write::new(memory.as_mut_ptr(), memory.len()) };
+        frame.store(&mut list, 1, EntryRange { start: 8, end: 9 });
         assert!(memory[..word::COUNT as usize].iter().all(|v| *v == UVec4::ZERO), "the first place is another's");
-        assert_eq!(SolverBody::load(&memory, 1), frame);
-        let row = SolverBody::row(&memory, 1);
+        // SAFETY: as many elements as there are, which live until the end of the test and are not written while views read.
+        let view = |memory: &Vec<UVec4>| unsafe { Read::new(memory.as_ptr(), memory.len()) };
+        assert_eq!(SolverBody::load(&SolverBody::at(&view(&memory), 1)), frame);
+        let row = SolverBody::row(&SolverBody::at(&view(&memory), 1), 9);
         assert_eq!((row.start, row.end), (8, 9));
         SolverBody::hold(&mut memory, 1);
-        assert_eq!(SolverBody::load(&memory, 1).mass, 0.0);
+        assert_eq!(SolverBody::load(&SolverBody::at(&view(&memory), 1)).mass, 0.0);
     }
 }

@@ -54,7 +54,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     while row < ROWS {
         let mut old = Local::splat(0);
         if cached != NONE {
-            old = features(b.cached_stiffness.at(cached * ROWS + row));
+            old = features(b.cached_stiffness.at(cached.wrapping_mul(ROWS) + row));
         }
         let mut new = Local::splat(0);
         let mut point = 0;

@@ -95,8 +95,8 @@ fn apply(edit: &EditRecord, b: &mut Bindings<'_>) {
         b.forces.put(body, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.colours.put(body, NONE);
         // Without a row, nothing that was cached for the slot's last owner is found.
-        b.rows.put(body * 2, 0);
-        b.rows.put(body * 2 + 1, 0);
+        b.rows.put(body.wrapping_mul(2), 0);
+        b.rows.put(body.wrapping_mul(2) | 1, 0);
     } else if code == what::POSE {
         let pose = Pose { position: edit.a, rotation: Rotation::new(edit.b, edit.c.x) };
         b.poses.put(body, pose);

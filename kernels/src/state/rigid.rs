@@ -1,6 +1,6 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::{Load, glam::Vec3, sqrt};
+use crate::gpu::{Load, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation};
 
@@ -304,6 +304,24 @@ pub const POINTS: u32 = 4;
 /// No body, no colour, no entry.
 pub const NONE: u32 = u32::MAX;
 
+/// Most vertices of a hull.
+pub const HULL_VERTICES: u32 = 64;
+/// Most faces of a hull.
+pub const HULL_FACES: u32 = 124;
+/// Most edges of a hull.
+pub const HULL_EDGES: u32 = 186;
+
+impl Hull {
+    /// With no more of everything than a hull can have: what loops go by.
+    #[inline(always)]
+    pub fn bounded(mut self) -> Self {
+        self.vertices = least(self.vertices, HULL_VERTICES);
+        self.faces = least(self.faces, HULL_FACES);
+        self.edges = least(self.edges, HULL_EDGES);
+        self
+    }
+}
+
 /// A body's entries in the list of rows.
 #[derive(Clone, Copy)]
 pub struct EntryRange {
@@ -327,10 +345,29 @@ impl Entry {
     }
 }
 
-/// The row of `body`: two words, since `rows` writes them from different lanes.
+impl EntryRange {
+    /// No entries.
+    pub const EMPTY: Self = Self { start: 0, end: 0 };
+
+    /// What of it lies in a list of `room` entries.
+    #[inline(always)]
+    pub fn within(self, room: u32) -> Self {
+        let end = least(self.end, room);
+        Self { start: least(self.start, end), end }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn count(&self) -> u32 {
+        self.end - self.start
+    }
+}
+
+/// The row of `body` in a list of `room` entries: two words, since `rows` writes them from different lanes.
 #[inline(always)]
-pub fn row(rows: &impl Load<u32>, body: u32) -> EntryRange {
-    EntryRange { start: rows.at(body * 2), end: rows.at(body * 2 + 1) }
+pub fn row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
+    let first = body.wrapping_mul(2);
+    EntryRange { start: rows.at(first), end: rows.at(first | 1) }.within(room)
 }
 
 impl Size {

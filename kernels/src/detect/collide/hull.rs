@@ -10,8 +10,8 @@
 use super::Solid;
 use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
-use crate::state::rigid::{Collider, Hull, HullEdge, HullFace, shape};
+use crate::gpu::{Load, Read, abs, fmax, fmin, least, sqrt};
+use crate::state::rigid::{Collider, HULL_VERTICES, Hull, HullEdge, HullFace, shape};
 
 /// The tables of all hulls.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ impl Polytope {
     #[inline(always)]
     pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
         let scaled = collider.what.shape == shape::BOX;
-        let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull });
+        let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull }).bounded();
         if scaled {
             hull.inner = fmin(fmin(collider.size.half().x, collider.size.half().y), collider.size.half().z);
         }
@@ -56,13 +56,14 @@ impl Polytope {
     /// A vertex, in its own axes.
     #[inline(always)]
     pub fn vertex(&self, t: &Tables<'_>, i: u32) -> Vec3 {
-        t.vertices.at(self.hull.first + i) * self.scale
+        t.vertices.at(self.hull.first.wrapping_add(i)) * self.scale
     }
 
     /// A face, in its own axes.
     #[inline(always)]
     pub fn face(&self, t: &Tables<'_>, i: u32) -> HullFace {
-        let mut face = t.faces.at(self.hull.first + i);
+        let mut face = t.faces.at(self.hull.first.wrapping_add(i));
+        face.count = least(face.count, HULL_VERTICES);
         if self.scaled {
             let n = face.normal;
             face.offset = abs(n.x) * self.scale.x + abs(n.y) * self.scale.y + abs(n.z) * self.scale.z;
@@ -73,13 +74,13 @@ impl Polytope {
     /// A corner of a face: which vertex it is.
     #[inline(always)]
     pub fn corner(&self, t: &Tables<'_>, face: &HullFace, i: u32) -> u32 {
-        t.loops.at(self.hull.first * 2 + face.first + i)
+        t.loops.at(self.hull.first.wrapping_mul(2).wrapping_add(face.first).wrapping_add(i))
     }
 
     /// An edge, in its own axes.
     #[inline(always)]
     pub fn edge(&self, t: &Tables<'_>, i: u32) -> HullEdge {
-        let edge = t.edges.at(self.hull.first + i);
+        let edge = t.edges.at(self.hull.first.wrapping_add(i));
         HullEdge { start: edge.start * self.scale, along: edge.along * self.scale, left: edge.left, right: edge.right }
     }
 
@@ -90,7 +91,7 @@ impl Polytope {
         let mut low = f32::MAX;
         let mut i = 0;
         while i < self.hull.vertices {
-            low = fmin(low, d.dot(t.vertices.at(self.hull.first + i)));
+            low = fmin(low, d.dot(t.vertices.at(self.hull.first.wrapping_add(i))));
             i += 1;
         }
         low

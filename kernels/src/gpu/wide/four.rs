@@ -135,6 +135,11 @@ impl OfPoints for Four {
     }
 
     #[inline(always)]
+    fn load_each<L: Load<UVec4> + Copy>(record: &L, word: u32) -> Self {
+        Self::load(record, &word)
+    }
+
+    #[inline(always)]
     fn store(self, words: &mut impl Store<UVec4>, at: &u32) {
         words.put(*at, UVec4::new(self.0.to_bits(), self.1.to_bits(), self.2.to_bits(), self.3.to_bits()));
     }

@@ -84,7 +84,7 @@ macro_rules! eight_bodies {
 }
 
 mod float;
-mod four;
+pub(crate) mod four;
 #[cfg(target_arch = "x86_64")]
 mod oct;
 #[cfg(not(target_arch = "spirv"))]
@@ -164,6 +164,8 @@ pub trait OfPoints: Real {
     fn first(self, parts: u32) -> Self;
     /// A word of every part's points, from where `at` says.
     fn load(words: &impl Load<UVec4>, at: &Self::Each<u32>) -> Self;
+    /// Word `word` of every part's record.
+    fn load_each<L: Load<UVec4> + Copy>(records: &Self::Each<L>, word: u32) -> Self;
     /// Puts them there.
     fn store(self, words: &mut impl Store<UVec4>, at: &Self::Each<u32>);
     /// With the sign bit set where the mask is true, and only there.

@@ -100,6 +100,12 @@ impl OfPoints for TwoQuads {
     }
 
     #[inline(always)]
+    fn load_each<L: Load<UVec4> + Copy>(records: &[L; 2], word: u32) -> Self {
+        let half = |part: usize| Quad::from_bits(records[part].at(word).to_array());
+        Self(half(0), half(1))
+    }
+
+    #[inline(always)]
     fn store(self, words: &mut impl Store<UVec4>, at: &[u32; 2]) {
         words.put(at[0], UVec4::from_array(self.0.to_bits()));
         words.put(at[1], UVec4::from_array(self.1.to_bits()));

@@ -8,7 +8,7 @@ pub mod shapes;
 
 use crate::detect::collide::Solid;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, Store, fmax, fmin};
+use crate::gpu::{Load, Read, Store, fmax, fmin, least};
 use crate::layout;
 use crate::layout::{Aabb, END, LEAF, Node, Volume, volume_of};
 use crate::math::Pose;
@@ -114,7 +114,7 @@ impl Targets<'_> {
         } else if collider.what.shape == shape::HALF_SPACE {
             shapes::half_space(o, d)
         } else if collider.what.shape == shape::HULL {
-            shapes::hull(o, d, &self.hulls.at(collider.hull), self.hull_faces)
+            shapes::hull(o, d, &self.hulls.at(collider.hull).bounded(), self.hull_faces)
         } else {
             Touch::MISS
         };
@@ -135,6 +135,7 @@ impl Targets<'_> {
     pub fn trace(&self, ray: &Ray, leaves: u32, any: bool) -> Hit {
         let mut hit = Hit { distance: ray.reach, collider: NONE, body: NONE, normal: Vec3::ZERO };
         let inverse = inverse(ray.direction);
+        let leaves = least(leaves, least(self.order.len(), LEAF - 1));
         let mut stack = [END; DEPTH];
         let mut depth = 0;
         let mut at = if leaves == 0 || ray.reach < 0.0 {
@@ -144,7 +145,8 @@ impl Targets<'_> {
         } else {
             0
         };
-        let mut fuel = leaves * 2;
+        // No node is visited twice, so the bound is only met in a broken tree.
+        let mut fuel = leaves.wrapping_mul(2);
         while at != END && fuel > 0 {
             fuel -= 1;
             let mut next = END;
@@ -161,7 +163,7 @@ impl Targets<'_> {
                 let right = entry(ray.origin, inverse, hit.distance, &self.bounds(node.right));
                 let (near, far) = if left <= right { (node.left, node.right) } else { (node.right, node.left) };
                 let (first, second) = (fmin(left, right), fmax(left, right));
-                if second < Touch::NEVER {
+                if second < Touch::NEVER && depth < DEPTH as u32 {
                     stack.put(depth, far);
                     depth += 1;
                 }

@@ -103,7 +103,7 @@ pub fn hull(o: Vec3, d: Vec3, hull: &Hull, faces: Read<'_, HullFace>) -> Touch {
     let mut normal = Vec3::ZERO;
     let mut i = 0;
     while i < hull.faces {
-        let face = faces.at(hull.first + i);
+        let face = faces.at(hull.first.wrapping_add(i));
         let (above, falls) = (face.normal.dot(o) - face.offset, -face.normal.dot(d));
         if falls > 0.0 {
             let distance = above / falls;

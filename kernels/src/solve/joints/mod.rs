@@ -30,7 +30,7 @@ pub mod angular;
 pub mod distance;
 pub mod linear;
 
-use crate::gpu::{Load, abs, fmax, fmin, glam::Vec3, sqrt};
+use crate::gpu::{Group, Load, Read, abs, fmax, fmin, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::system::System;
@@ -215,6 +215,13 @@ pub struct JointEnds {
 }
 
 impl JointEnds {
+    /// Of no joint.
+    #[inline(always)]
+    pub fn none() -> Self {
+        let (zero, frame) = (Vec3::ZERO, Rotation::IDENTITY);
+        Self { lever_a: zero, lever_b: zero, apart: zero, frame, reach_b: zero, angles: Angles::none() }
+    }
+
     /// `between` is from b's centre of mass to a's.
     #[inline(always)]
     pub fn new(joint: &Joint, between: Vec3, a: &Rotation, b: &Rotation) -> Self {
@@ -408,40 +415,56 @@ impl JointRow {
     }
 }
 
-/// Adds a joint to the system of its body on `side`: 1 for a, -1 for b.
+impl Joint {
+    /// How many rows it has, in a list of `room`.
+    #[inline(always)]
+    pub fn rows_within(&self, room: u32) -> u32 {
+        least(self.rows, room - least(self.first_row, room))
+    }
+}
+
+/// Adds a joint to the system of its body on `side`: 1 for a, -1 for b. All lanes of a subgroup call it together; where `on` says no, it
+/// adds nothing.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub fn add(
     system: &mut System,
     rules: &JointRules,
+    (group, on): (&Group, bool),
     joint: &Joint,
     ends: &JointEnds,
     side: f32,
-    rows: &impl Load<JointRow>,
+    rows: &Read<'_, JointRow>,
     states: &impl Load<RowState>,
 ) {
     let is_a = side > 0.0;
     let lever = if is_a { ends.lever_a } else { ends.reach_b };
     let mut force = Vec3::ZERO;
     let mut torque = 0.0;
+    let count = if on { joint.rows_within(rows.len()) } else { 0 };
     let mut r = 0;
-    while r < joint.rows {
-        let (row, state) = (rows.at(joint.first_row + r), states.at(joint.first_row + r));
-        let measure = ends.measure(row.axis);
-        let asked = row.ask(rules, &state, measure.value, joint.length);
-        let turn = if is_a { measure.turn_a } else { measure.turn_b };
-        system.pull(measure.linear * side, turn * side, asked.k, asked.force);
-        if row.axis <= axis::Z {
-            force += measure.linear * asked.force;
-        } else if row.axis == axis::DISTANCE {
-            distance::stiffen(system, ends, is_a, measure.linear, asked.force);
-        } else {
-            torque += abs(asked.force);
+    while group.any(r < count) {
+        if r < count {
+            let (row, state) = (rows.at(joint.first_row + r), states.at(joint.first_row + r));
+            let measure = ends.measure(row.axis);
+            let asked = row.ask(rules, &state, measure.value, joint.length);
+            let turn = if is_a { measure.turn_a } else { measure.turn_b };
+            system.pull(measure.linear * side, turn * side, asked.k, asked.force);
+            if row.axis <= axis::Z {
+                force += measure.linear * asked.force;
+            } else if row.axis == axis::DISTANCE {
+                distance::stiffen(system, ends, is_a, measure.linear, asked.force);
+            } else {
+                torque += abs(asked.force);
+            }
         }
         r += 1;
     }
-    system.stiffen(lever, force);
-    // The second derivatives of angles are at most one half off the diagonal, wherever the frames stand close.
-    system.aa += Vec3::splat(0.5 * torque);
+    if on {
+        system.stiffen(lever, force);
+        // The second derivatives of angles are at most one half off the diagonal, wherever the frames stand close.
+        system.aa += Vec3::splat(0.5 * torque);
+    }
 }
 
 /// What the bodies have against each other along a row, over dt squared: 1 / (dt^2 J M^-1 J^T).
