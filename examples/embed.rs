@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::layout::BodyPose;
+use drystone::state::Capacities;
 use drystone::vulkan::ash::{self, vk};
 use drystone::vulkan::{
     FramesOptions, GpuAllocator, Host, HostAccess, Kernels, Loader, OwnDevice, OwnDeviceOptions, Support,
@@ -178,7 +179,9 @@ fn main() -> Result<()> {
     // SAFETY: as above, for the stepper.
     let mut stepper = unsafe {
         let memory = GpuAllocator::new(&renderer.host)?;
-        let options = FramesOptions { frames_in_flight: IN_FLIGHT as u32, ..Default::default() };
+        // Room for what the heap will be, so that no step is left out until lists have grown: only those of bodies do.
+        let capacities = Capacities { pairs: 8000, manifolds: 4000, ..Default::default() };
+        let options = FramesOptions { frames_in_flight: IN_FLIGHT as u32, capacities, ..Default::default() };
         Stepper::in_frames(&kernels, memory, world.clone(), Settings::default(), options)?
     };
     // What the renderer's commands do with the poses. On a graphics queue: VERTEX_SHADER and SHADER_READ.
@@ -188,7 +191,7 @@ fn main() -> Result<()> {
     let mut tell = |report: &drystone::StepReport| {
         grown += report.events.iter().filter(|e| matches!(e.kind, drystone::EventKind::Grown { .. })).count();
         dropped.extend((report.dropped > 0).then_some(report.frame));
-        if report.frame % 20 == 0 {
+        if report.frame.is_multiple_of(20) {
             let time: std::time::Duration = report.times.iter().map(drystone::backend::RunTimes::total).sum();
             println!("frame {}: {} contacts, {time:?}", report.frame, report.manifolds);
         }

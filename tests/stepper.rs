@@ -239,8 +239,7 @@ fn a_thousand_boxes_step_inside_the_hosts_frames_as_in_a_simulation() {
     host_loops(|host| {
         let settings = Settings::default();
         let (world, mut bodies) = boxes(1000);
-        let mut simulation =
-            Simulation::new(world.clone(), settings.clone(), Device::Vulkan(host.device.clone())).unwrap();
+        let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
         let mut stepper = host.stepper(world, settings, roomy(20_000));
         let mut same = bodies.clone();
         let reports = run(host, &mut stepper, 1, FRAMES, |frame, s| play(frame, s.world_mut(), &mut bodies));

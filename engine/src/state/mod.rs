@@ -8,7 +8,7 @@
 //! | [`Role::Result`] | whoever reads it | kept until the next step | lost |
 //! | [`Role::Scratch`] | the passes | lost | lost |
 //!
-//! A new buffer is one line in [`buffers`]; nothing else has to know of it.
+//! A new buffer is one line in `state/buffers.rs`; nothing else has to know of it.
 
 mod buffers;
 mod capacities;

@@ -52,12 +52,11 @@ pub struct Stepper<D: StepDevice> {
     uploads: Uploads,
     /// Frames that were run or recorded.
     frame: u64,
-    reports: Vec<StepReport>,
 }
 
 impl<D: StepDevice> Stepper<D> {
     pub(crate) fn from_parts(core: Core, device: D) -> Self {
-        Self { core, device, uploads: Uploads::default(), frame: 0, reports: Vec::new() }
+        Self { core, device, uploads: Uploads::default(), frame: 0 }
     }
 
     /// The world, to be read.
@@ -125,14 +124,6 @@ impl<D: StepDevice> Stepper<D> {
     pub(crate) fn recorded(&mut self, frame: u64) {
         self.core.recorded();
         self.frame = frame;
-    }
-
-    pub(crate) fn keep_report(&mut self, report: StepReport) {
-        self.reports.push(report);
-    }
-
-    pub(crate) fn take_reports(&mut self) -> Vec<StepReport> {
-        std::mem::take(&mut self.reports)
     }
 
     /// Brings the world to the device before there is any step, so that it can be looked at.

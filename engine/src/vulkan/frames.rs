@@ -150,6 +150,8 @@ pub struct Frames<M: Memory> {
     retired: Vec<(u64, Retired<M>)>,
     pending: VecDeque<InFlight>,
     finished: VecDeque<Finished>,
+    /// Reports that nobody has asked for yet.
+    reports: Vec<StepReport>,
     /// Frames that were recorded.
     recorded: u64,
     /// Frames that the host said are done.
@@ -202,6 +204,7 @@ impl<M: Memory> Frames<M> {
             retired: Vec::new(),
             pending: VecDeque::new(),
             finished: VecDeque::new(),
+            reports: Vec::new(),
             recorded: 0,
             completed: 0,
             runs: 0,
@@ -468,7 +471,7 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// What frames up to number `completed` did, each once, in their order. Never waits.
     pub fn poll(&mut self, completed: u64) -> Result<Vec<StepReport>> {
         self.take_results(completed)?;
-        Ok(self.take_reports())
+        Ok(std::mem::take(&mut self.device.reports))
     }
 
     fn take_results(&mut self, completed: u64) -> Result<()> {
@@ -477,7 +480,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             let Finished { frame, runs, counters, overflow, event_room, events, times } = done;
             let results = Results { frame, runs, counters: &counters, overflow, event_room, events: &events };
             let report = self.core.digest(&results, times);
-            self.keep_report(report);
+            self.device.reports.push(report);
         }
         Ok(())
     }

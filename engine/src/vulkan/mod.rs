@@ -1,7 +1,7 @@
 //! The Vulkan backend: turns a recording into `vkCmd*` calls inside a command buffer that somebody else owns.
 //!
 //! Everything here works on *borrowed* handles ([`Host`]). Nothing is submitted, waited for or loaded behind the
-//! caller's back; the helpers that do ([`Queue`], [`OwnDevice`], [`VulkanRunner`]) are layers on top.
+//! caller's back; the helpers that do ([`Queue`], and with the feature `loader` `OwnDevice` and `VulkanRunner`) are layers on top.
 //!
 //! 1. Before `vkCreateDevice`: [`Support::query`] tells what a physical device offers and what is missing;
 //!    [`enable_required`] sets the features.

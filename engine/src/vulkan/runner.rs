@@ -60,8 +60,8 @@ impl VulkanRunner {
             subgroup_size: support.subgroup_size,
         };
         let host = device.host();
-        // SAFETY: the device is alive and kept so by the `Arc`; it was made with the required features.
         let options = ProgramOptions { frames_in_flight: RUNS_TIMED, ..ProgramOptions::default() };
+        // SAFETY: the device is alive and kept so by the `Arc`; it was made with the required features.
         let (queue, memory, program) = unsafe {
             let memory = Arc::new(Mutex::new(GpuAllocator::new(host)?));
             let queue = Queue::new(host, device.queue())?;

@@ -42,12 +42,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut low = least(node.first, high);
 
     // The leaves up to the next full block on both sides, then the same a level up.
-    while low < high && low % FAN != 0 {
+    while low < high && !low.is_multiple_of(FAN) {
         // SAFETY: leaves have odd places, and what is stored here, inner nodes, even ones.
         volume = volume.union(&unsafe { b.volumes.at_own(volume_of(low | LEAF)) });
         low += 1;
     }
-    while low < high && high % FAN != 0 {
+    while low < high && !high.is_multiple_of(FAN) {
         high -= 1;
         // SAFETY: as above.
         volume = volume.union(&unsafe { b.volumes.at_own(volume_of(high | LEAF)) });
@@ -58,11 +58,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     while low < high && level < MAX_LEVELS {
         low /= FAN;
         high /= FAN;
-        while low < high && low % FAN != 0 {
+        while low < high && !low.is_multiple_of(FAN) {
             volume = volume.union(&b.levels.at(start.wrapping_add(low)));
             low += 1;
         }
-        while low < high && high % FAN != 0 {
+        while low < high && !high.is_multiple_of(FAN) {
             high -= 1;
             volume = volume.union(&b.levels.at(start.wrapping_add(high)));
         }

@@ -181,6 +181,9 @@ mod tests {
     use bytemuck::{Pod, Zeroable};
     use glam::{UVec4, Vec3};
 
+    /// What a lane runs.
+    type Lane<'a> = dyn Fn(&Group) + Sync + 'a;
+
     const WIDTHS: [u32; 5] = [4, 8, 16, 32, 64];
 
     /// Memory that lanes share.
@@ -269,8 +272,7 @@ mod tests {
     fn scans_sums_and_sorts_keep_subgroups_together() {
         let counters = List::<u32>::zeros(4);
         for (width, count) in WIDTHS.into_iter().flat_map(|w| [1, 3, 777, 1024, 4095, 5000].map(|n| (w, n))) {
-            let (values, out, more) =
-                (List::of(count, |i| hash(i)), List::<u32>::zeros(5000), List::<u32>::zeros(5000));
+            let (values, out, more) = (List::of(count, hash), List::<u32>::zeros(5000), List::<u32>::zeros(5000));
             let extent = crate::layout::Extent::host(count as u32);
             let scan = scan_sums::Push { extent, total: 0, tile: 1 };
             let sort = sort_count::Push { extent, shift: 8, tiles: 2 };
@@ -324,7 +326,7 @@ mod tests {
         let loads = List::of(bodies, |i| CarriedLoad { pull: unit(i) + 0.1, along: unit(i + 1000) * 0.3 });
         let push = load_share::Push { count: bodies as u32, iterations: 1 };
         let params = List(vec![Params { least_share: 0.03, share_reach: 10.0, ..Params::default() }]);
-        let shares = |play_group: &dyn Fn(u32, &(dyn Fn(&Group) + Sync))| {
+        let shares = |play_group: &dyn Fn(u32, &Lane<'_>)| {
             let out = List::<f32>::zeros(bodies);
             let body = |group: &Group| {
                 let mut b = load_share::Bindings {

@@ -5,7 +5,7 @@ use crate::detect::gate::groups;
 use crate::gpu::{Load, Store, least};
 use crate::layout::DispatchArgs;
 use crate::solve::primal::LANES;
-use crate::state::rigid::ColourRange;
+use crate::state::rigid::{ColourRange, EntryRange};
 use crate::{layout, stage};
 
 stage! {
@@ -56,7 +56,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let end = lower_bound(&b.keys, bodies, item + 1);
     let fallback = item == push.colours;
     // Not below 0 where keys are not sorted.
-    let count = if start < end { end - start } else { 0 };
+    let count = EntryRange { start, end }.within(bodies).count();
     let lanes = if fallback || count >= push.large { 1 } else { push.lanes };
     b.ranges.put(item, ColourRange { start, end, lanes });
     b.args.put(
