@@ -141,7 +141,7 @@ fn a_missing_module_is_named() {
 #[test]
 fn an_out_of_date_manifest_is_named() {
     let copy = Copy::new("out_of_date");
-    copy.edit("src/reduce.rs", |bytes| bytes.extend(b"\n// changed\n"));
+    copy.edit("src/primitives/reduce.rs", |bytes| bytes.extend(b"\n// changed\n"));
     let error = copy.verify().unwrap_err();
     assert!(matches!(error, ManifestError::OutOfDate { .. }), "{error}");
     assert!(error.to_string().contains("tools/kernels"), "{error}");
