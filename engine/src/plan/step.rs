@@ -40,6 +40,13 @@ pub struct StepOptions {
 /// Most events of a frame that are told one by one; the rest is counted.
 pub(crate) const MOST_EVENTS: u32 = 4096;
 
+impl Default for StepOptions {
+    /// Those of [`Settings::default`](crate::Settings), with one lane a body.
+    fn default() -> Self {
+        crate::Settings::default().step_options(true)
+    }
+}
+
 impl StepOptions {
     /// Rounds of colouring: an odd number ends in the array that `colour_settle` reads.
     pub(super) fn odd_colour_rounds(&self) -> u32 {

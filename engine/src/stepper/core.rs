@@ -183,7 +183,9 @@ impl Core {
     /// `true` when there is another plan now.
     fn replan(&mut self, edits: u32, device: &mut dyn StepDevice) -> Result<bool> {
         let before = self.plan.capacities;
-        let mut needed = world_needs(&self.world).at_least(&self.wanted);
+        // Whatever becomes of it: a step that still needs more says so again, and one that no longer does goes on.
+        let wanted = std::mem::take(&mut self.wanted);
+        let mut needed = world_needs(&self.world).at_least(&wanted);
         if needed.bodies > before.bodies {
             // Bodies that come in numbers are changed in numbers.
             needed.edits = needed.edits.max(with_reserve(needed.bodies));

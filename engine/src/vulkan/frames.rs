@@ -202,7 +202,7 @@ impl<M: Memory> Frames<M> {
             copies: None,
             carries,
             retired: Vec::new(),
-            pending: VecDeque::new(),
+            pending: VecDeque::with_capacity(frames as usize + 1),
             finished: VecDeque::new(),
             reports: Vec::new(),
             recorded: 0,
@@ -350,11 +350,11 @@ fn attach<M: Memory>(program: &mut Program<M>, plan: &StepPlan) -> Result<Option
 impl<M: Memory> StepDevice for Frames<M> {
     /// New buffers, unless the plan's are the same; the old ones go when the device is through with them.
     fn load(&mut self, plan: &StepPlan) -> Result<()> {
-        if let Some(old) = self.program.replace_commands(&plan.recording)? {
+        if let Some(old) = self.program.replace_commands(&plan.recording, plan.frame_end.as_ref())? {
             self.retire(Retired::Parts(old));
             self.number += 1;
             self.runs = 0;
-            self.frame_end = attach(&mut self.program, plan)?;
+            self.frame_end = plan.frame_end.as_ref().map(|_| Part(1));
             return Ok(());
         }
         // SAFETY: the device outlives the stepper (contract of `Stepper::in_frames`).

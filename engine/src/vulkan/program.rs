@@ -142,17 +142,23 @@ impl<M: Memory> Program<M> {
         Ok(program)
     }
 
-    /// Changes the recording to one over the same buffers: other iterations, say. Parts that were attached are gone.
-    /// Returns what was there before, which the device may still use; `None` when the buffers are others, and nothing
-    /// has changed.
-    pub(super) fn replace_commands(&mut self, recording: &Recording) -> crate::Result<Option<OldParts>> {
-        if recording.buffers() != self.recording.buffers() {
+    /// Changes the recording to one over the same buffers: other iterations, say. Parts that were attached give way to
+    /// `attached`, in its order. Returns what was there before, which the device may still use; `None` when buffers are
+    /// others. Then, and on failure, nothing has changed.
+    pub(super) fn replace_commands(
+        &mut self,
+        recording: &Recording,
+        attached: Option<&Recording>,
+    ) -> crate::Result<Option<OldParts>> {
+        let mut all = [Some(recording), attached].into_iter().flatten();
+        if all.any(|r| r.buffers() != self.recording.buffers()) {
             return Ok(None);
         }
-        let part = self.ready(recording, &schedule(recording))?;
+        let all = [Some(recording), attached].into_iter().flatten();
+        let parts = all.map(|r| self.ready(r, &schedule(r))).collect::<crate::Result<_>>()?;
         self.last = None;
         self.recording = recording.clone();
-        Ok(Some(OldParts(std::mem::replace(&mut self.parts, vec![part]))))
+        Ok(Some(OldParts(std::mem::replace(&mut self.parts, parts))))
     }
 
     /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from
