@@ -20,7 +20,7 @@ use drystone_kernels::gpu::Invocation;
 use drystone_kernels::graph::body_order;
 use drystone_kernels::solve::joints::Joint;
 use drystone_kernels::state::edits::EditRecord;
-use drystone_kernels::state::rigid::Collider as ColliderRecord;
+use drystone_kernels::state::rigid::{Collider as ColliderRecord, Params};
 use std::time::{Duration, Instant};
 
 const DT: f32 = 1.0 / 60.0;
@@ -259,6 +259,7 @@ fn of_words(recording: &mut Recording, name: String, words: u32, count: u64) -> 
         ($($n:literal)*) => {
             match words {
                 $($n => recording.buffer::<[u32; $n]>(name, count).unwrap().id(),)*
+                _ if words as usize * 4 == size_of::<Params>() => recording.buffer::<Params>(name, count).unwrap().id(),
                 _ => panic!("elements of {words} words"),
             }
         };

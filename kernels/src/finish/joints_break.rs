@@ -71,7 +71,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if beyond(force, joint.max_force) || beyond(torque, joint.max_torque) {
             joint.flags |= flag::BROKEN;
             b.joints.put(item, joint);
-            let step = b.counters.at(counter::STEPS) - 1;
+            let step = b.counters.at(counter::STEPS).wrapping_sub(1);
             let (force, torque) = (sqrt(force.length_squared()), sqrt(torque.length_squared()));
             let record = EventRecord { kind: event::BROKEN, index: item, step, force, torque };
             append(&mut b.counters, &mut b.events, push.events, record);

@@ -35,13 +35,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let mut row = 0;
     while row < TANGENTS {
-        b.cached_stiffness.put(item * ROWS + row, b.tangent_stiffness.at(item * TANGENTS + row));
+        b.cached_stiffness
+            .put(item.wrapping_mul(ROWS) + row, b.tangent_stiffness.at(item.wrapping_mul(TANGENTS) + row));
         row += 1;
     }
     // Without the sign, which says that a point slid.
     let normal = b.points.at(record(item) + word::K);
     let size = UVec4::new(normal.x & SIZE, normal.y & SIZE, normal.z & SIZE, normal.w & SIZE);
-    b.cached_stiffness.put(item * ROWS + TANGENTS, size);
+    b.cached_stiffness.put(item.wrapping_mul(ROWS) + TANGENTS, size);
 }
 
 /// All bits of a float but its sign.

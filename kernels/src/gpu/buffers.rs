@@ -643,9 +643,7 @@ mod target {
         /// Adds to the word at `i`, atomically, and returns what it was.
         #[inline(always)]
         pub fn add(&mut self, i: u32, value: u32) -> u32 {
-            debug_assert!((i as usize) < self.len, "write of element {i} in a buffer of {}", self.len);
-            // SAFETY: as for `or`.
-            unsafe { AtomicU32::from_ptr(self.start.add(i as usize)) }.fetch_add(value, Ordering::Relaxed)
+            self.word(i).map_or(0, |word| word.fetch_add(value, Ordering::Relaxed))
         }
 
         /// The word at `i`, which others may be changing atomically.

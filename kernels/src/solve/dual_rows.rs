@@ -65,7 +65,7 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     let (kt, ku) = points.k_tangents;
     points.k = F::select(response.active, grown(points.k, error.z), points.k);
     let (kt, ku) = (F::select(sticks, grown(kt, error.x), kt), F::select(sticks, grown(ku, error.y), ku));
-    let rows = F::map(&items, |i| i * TANGENTS);
+    let rows = F::map(&items, |i| i.wrapping_mul(TANGENTS));
     kt.store(&mut b.tangent_stiffness, &rows);
     ku.store(&mut b.tangent_stiffness, &F::shift(&rows, 1));
     points.lambda = response.lambda;

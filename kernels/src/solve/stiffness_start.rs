@@ -11,7 +11,7 @@ use crate::detect::gate::counter;
 use crate::detect::manifold::{Manifold, feature_words, features, record, word};
 use crate::finish::stiffness_store::ROWS;
 use crate::gpu::glam::UVec4;
-use crate::gpu::{Load, Local, Store, fmax, fmin};
+use crate::gpu::{Load, Local, Store, fmax, fmin, least};
 use crate::solve::contact::TANGENTS;
 use crate::state::rigid::{Body, CachedPair, Entry, NONE, POINTS, Params};
 use crate::{layout, stage};
@@ -58,10 +58,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
         let mut new = Local::splat(0);
         let mut point = 0;
-        while point < manifold.count {
+        while point < least(manifold.count, POINTS) {
             let which = f32::from_bits(told.at(point));
             let slid = which < 0.0;
-            let number = if slid { -which } else { which } as u32 - 1;
+            let number = (if slid { -which } else { which } as u32).wrapping_sub(1);
             let mut k = 0.0;
             if number < POINTS {
                 k = f32::from_bits(old.at(number));
@@ -73,7 +73,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             point += 1;
         }
         if row < TANGENTS {
-            b.tangent_stiffness.put(item * TANGENTS + row, feature_words(&new));
+            b.tangent_stiffness.put(item.wrapping_mul(TANGENTS) + row, feature_words(&new));
         } else {
             b.points.put(place, feature_words(&new));
         }
