@@ -4,14 +4,14 @@
 mod common;
 
 use common::{DRIVERS, open};
-use drystone::backend::Device;
+use drystone::backend::{Device, RunnerExt};
 use drystone::glam::{Quat, Vec3};
 use drystone::layout::BodyPose;
 use drystone::metrics::Metrics;
 use drystone::state::{Capacities, List, UserBuffer};
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{Frames, FramesOptions, GpuAllocator, HostAccess, Kernels, Overflow, OwnDevice};
-use drystone::world::{BodyDesc, BodyHandle, Collider, World};
+use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, JointHandle, World};
 use drystone::{EventKind, Settings, Simulation, StepReport, Stepper, scenes};
 use std::sync::Arc;
 
@@ -193,6 +193,17 @@ fn drawn(host: &HostLoop, stepper: &Stepper<Frames<GpuAllocator>>) -> Vec<BodyPo
     host.read(stepper.capacities().bodies as usize)
 }
 
+/// The poses on the device are those of the simulation to the last bit. Takes one more submission, number `next`.
+fn same_state(host: &HostLoop, stepper: &Stepper<Frames<GpuAllocator>>, simulation: &mut Simulation, next: u64) {
+    let hash = Metrics::of(simulation).unwrap().pose_hash;
+    let slots = simulation.world().handles().map(|h| h.index()).max().unwrap() as usize + 1;
+    let source = stepper.vk_buffer(stepper.plan().buffers.poses.id()).unwrap();
+    host.frame(next, |commands| host.copy(commands, source, slots as u64 * 28));
+    host.wait(next);
+    let bytes: Vec<u8> = host.read(slots * 28);
+    assert_eq!(drystone_kernels::manifest::fnv1a(bytes), hash, "on {}", host.device.support().device_name);
+}
+
 fn boxes(count: u32) -> (World, Vec<BodyHandle>) {
     let mut world = World::new();
     world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
@@ -261,15 +272,70 @@ fn a_thousand_boxes_step_inside_the_hosts_frames_as_in_a_simulation() {
             assert!((pose.position - state.position).length() < 1e-5, "{pose:?} {state:?}");
         }
         // The state itself is the same to the last bit.
-        let hash = Metrics::of(&mut simulation).unwrap().pose_hash;
-        let slots = simulation.world().handles().map(|h| h.index()).max().unwrap() as usize + 1;
-        let source = stepper.vk_buffer(stepper.plan().buffers.poses.id()).unwrap();
-        let prepared = stepper.prepare(DT, host.completed()).unwrap();
-        drop(prepared);
-        host.frame(FRAMES + 1, |commands| host.copy(commands, source, slots as u64 * 28));
-        host.wait(FRAMES + 1);
-        let bytes: Vec<u8> = host.read(slots * 28);
-        assert_eq!(drystone_kernels::manifest::fnv1a(bytes), hash, "on {}", host.device.support().device_name);
+        same_state(host, &stepper, &mut simulation, FRAMES + 1);
+    });
+}
+
+/// Cubes that hang on the world by joints, one of them by one that breaks when it is pulled, above a stone that is a hull.
+fn hanging() -> (World, Vec<BodyHandle>, JointHandle) {
+    let (mut world, _) = boxes(8);
+    let corners = [Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::new(0.3, 1.2, 0.3), Vec3::new(0.8, 0.2, 0.9)];
+    world.add(BodyDesc::dynamic().at(Vec3::new(1.0, 6.0, 1.0)).with(Collider::hull(&corners).unwrap())).unwrap();
+    let mut joints = Vec::new();
+    let bodies: Vec<_> = (0..4)
+        .map(|i| {
+            let place = Vec3::new(20.0 + 3.0 * i as f32, 5.0, 0.0);
+            let body = world.add(BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::ONE))).unwrap();
+            let limit = if i == 2 { 1.5 * 9810.0 } else { f32::INFINITY };
+            let joint = JointDesc::fixed(body, None).anchors(Vec3::ZERO, place).breaking(limit, f32::INFINITY);
+            joints.push(world.add_joint(joint).unwrap());
+            body
+        })
+        .collect();
+    (world, bodies, joints[2])
+}
+
+/// Pulls one of them in the tenth frame, and hangs more on them in the twentieth.
+fn pull(frame: u64, world: &mut World, bodies: &[BodyHandle]) {
+    if frame == 10 {
+        world.set_force(bodies[2], Vec3::Y * -20_000.0, Vec3::ZERO).unwrap();
+    }
+    if frame == 20 {
+        for (i, &above) in bodies.iter().enumerate() {
+            let place = Vec3::new(20.0 + 3.0 * i as f32, 3.5, 0.0);
+            let body = world.add(BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::ONE * 0.5))).unwrap();
+            let joint = JointDesc::ball(body, above).anchors(Vec3::Y * 0.75, Vec3::Y * -0.75);
+            world.add_joint(joint).unwrap();
+        }
+    }
+}
+
+#[test]
+fn joints_break_grow_and_are_told_in_frames_as_in_a_simulation() {
+    const FRAMES: u64 = 36;
+    let broken = |reports: &[StepReport]| -> Vec<_> {
+        let events = reports.iter().flat_map(|r| &r.events);
+        events.filter(|e| matches!(e.kind, EventKind::Broken { .. })).copied().collect()
+    };
+    host_loops(|host| {
+        for substeps in [1, 3] {
+            let host = HostLoop::new(host.device.clone());
+            let settings = Settings::default().with(|s| s.substeps = substeps);
+            let (world, bodies, weak) = hanging();
+            let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
+            let mut stepper = host.stepper(world, settings, roomy(500));
+            let reports = run(&host, &mut stepper, 1, FRAMES, |frame, s| pull(frame, s.world_mut(), &bodies));
+            let mut expected = Vec::new();
+            for frame in 1..=FRAMES {
+                pull(frame, simulation.world_mut(), &bodies);
+                expected.push(simulation.step(DT).unwrap());
+            }
+            assert_eq!(broken(&reports), broken(&expected), "with their steps and forces");
+            assert_eq!(broken(&reports).len(), 1);
+            assert!(stepper.world().is_broken(weak).unwrap());
+            assert!(stepper.capacities().joints >= 8, "four joints came");
+            same_state(&host, &stepper, &mut simulation, FRAMES + 1);
+        }
     });
 }
 
@@ -416,11 +482,13 @@ fn a_stepper_can_move_between_threads_and_runs_on_the_cpu_alike() {
         }
         stepper
     });
-    let stepper = stepper.join().unwrap();
+    let mut stepper = stepper.join().unwrap();
     for _ in 0..20 {
         simulation.step(DT).unwrap();
     }
     assert_eq!(stepper.steps(), simulation.steps());
+    let poses = stepper.plan().buffers.poses;
+    assert_eq!(stepper.runner().read(poses).unwrap(), simulation.runner().read(poses).unwrap());
 }
 
 #[test]

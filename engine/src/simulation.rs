@@ -180,7 +180,7 @@ impl Simulation {
 
     /// The step's runner, to read or write any buffer of [`Simulation::plan`].
     pub fn runner(&mut self) -> &mut dyn Runner {
-        &mut *self.stepper.device
+        self.stepper.runner()
     }
 
     /// Buffers and the runner they are in.

@@ -186,6 +186,11 @@ impl Stepper<Box<dyn Runner>> {
         Ok(report)
     }
 
+    /// What runs it, to read or write any buffer of [`Stepper::plan`] between steps.
+    pub fn runner(&mut self) -> &mut dyn Runner {
+        &mut *self.device
+    }
+
     fn run_once(&mut self, frame: u64, runs: u32) -> Result<StepReport> {
         let plan = self.core.plan();
         let (b, room) = (plan.buffers, event_room(&plan.capacities));
