@@ -5,7 +5,7 @@ use super::recording::{PlanError, Recording};
 use super::solve::{self, Solve};
 use super::{detect, finish, graph};
 use crate::state::{Capacities, Role, Room, StateBuffers, UserBuffer};
-use crate::world::BOX_EDGES;
+use crate::world::{BOX_EDGES, Features};
 use drystone_kernels::state::edits;
 use std::ops::Range;
 
@@ -35,6 +35,8 @@ pub struct StepOptions {
     pub row_stiffness: bool,
     /// Whether poses are also kept as the user means them, for drawing.
     pub body_poses: bool,
+    /// What some collider of the world is or does.
+    pub features: Features,
 }
 
 /// Most events of a frame that are told one by one; the rest is counted.
@@ -67,6 +69,9 @@ impl StepOptions {
             colour_rounds: self.odd_colour_rounds().into(),
             stiff_rows: if self.row_stiffness { capacities.manifolds.into() } else { 0 },
             shown: if self.body_poses { capacities.bodies.into() } else { 1 },
+            materials: if self.features.surfaces { capacities.colliders.into() } else { 0 },
+            surfaces: if self.features.surfaces { capacities.manifolds.into() } else { 0 },
+            bounces: if self.features.bounces { capacities.manifolds.into() } else { 0 },
             events: event_room(capacities).into(),
         }
     }
@@ -123,6 +128,9 @@ impl StepPlan {
         if options.row_stiffness {
             solve::row_stiffness::record_start(r, s, &capacities, sizes)?;
         }
+        if options.features.surfaces {
+            solve::surfaces::record_start(r, s, &capacities, sizes)?;
+        }
         let graph = graph::record(r, s, &capacities, &options, sizes)?;
 
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;
@@ -131,7 +139,11 @@ impl StepPlan {
         solve.record_iterations(r)?;
 
         finish::record_joint_forces(&solve, r)?;
+        let impacts = if options.features.bounces { Some(solve::bounce::record_impacts(&solve, r)?) } else { None };
         finish::record_velocity(&solve, r)?;
+        if let Some(impacts) = impacts {
+            solve::bounce::record_settling(&solve, r, impacts)?;
+        }
         if options.stabilise {
             solve.record_sweep(r, true)?;
         }

@@ -5,7 +5,7 @@ use super::{Action, DT, Scene, SceneError};
 use crate::Settings;
 use crate::glam::{Quat, Vec3};
 use crate::world::joint::{Axis, Drive, Hold, JointAxis};
-use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Edit, JointDesc, JointHandle, Shape};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, Edit, JointDesc, JointHandle, Shape};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +23,9 @@ pub fn write(scene: &Scene, path: impl AsRef<Path>) -> Result<(), SceneError> {
 pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
     let Scene { name, world, names: _, joint_names, later, settings, dt, seconds, camera: _ } = scene;
     let unwritable = |problem: String| SceneError::Unwritable { scene: name.clone(), problem };
-    if let Some((slot, _)) = world.edits().iter().find(|(_, edit)| !matches!(edit, Edit::Body | Edit::Force)) {
+    if let Some((slot, _)) =
+        world.edits().iter().find(|(_, edit)| !matches!(edit, Edit::Body | Edit::Force | Edit::Damping))
+    {
         return Err(unwritable(format!("body {slot} was told something since it was described")));
     }
     let called = names(scene);
@@ -31,6 +33,7 @@ pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
     for handle in world.handles() {
         let mut desc = world.desc(handle)?.clone();
         (desc.force, desc.torque) = world.force(handle)?;
+        (desc.linear_damping, desc.angular_damping) = world.damping(handle)?;
         bodies.push(body(called.get(&handle), &desc));
     }
     let joint_called: BTreeMap<JointHandle, &String> = joint_names.iter().map(|(name, joint)| (*joint, name)).collect();
@@ -142,6 +145,17 @@ fn put<T>(fields: &mut Fields, key: &'static str, value: T, default: T, write: i
     }
 }
 
+/// What files call a rule.
+pub fn combine_word(rule: Combine) -> &'static str {
+    match rule {
+        Combine::GeometricMean => "geometric_mean",
+        Combine::Average => "average",
+        Combine::Min => "min",
+        Combine::Multiply => "multiply",
+        Combine::Max => "max",
+    }
+}
+
 fn collider(c: &Collider) -> String {
     let shape = match &c.shape {
         Shape::Sphere { radius } => vec![("shape", text("sphere")), ("radius", number(*radius))],
@@ -166,6 +180,15 @@ fn collider(c: &Collider) -> String {
         put(&mut fields, "friction_static", c.friction_static, usual.friction_static, number);
         put(&mut fields, "friction_dynamic", c.friction_dynamic, usual.friction_dynamic, number);
     }
+    let rule = |rule: Combine| text(combine_word(rule));
+    put(&mut fields, "friction_combine", c.friction_combine, usual.friction_combine, rule);
+    put(&mut fields, "friction_rolling", c.friction_rolling, usual.friction_rolling, number);
+    put(&mut fields, "friction_torsional", c.friction_torsional, usual.friction_torsional, number);
+    put(&mut fields, "restitution", c.restitution, usual.restitution, number);
+    put(&mut fields, "restitution_combine", c.restitution_combine, usual.restitution_combine, rule);
+    put(&mut fields, "surface_velocity", c.surface_velocity, usual.surface_velocity, vector);
+    put(&mut fields, "surface_spin", c.surface_spin, usual.surface_spin, vector);
+    put(&mut fields, "sensor", c.sensor, usual.sensor, |v| v.to_string());
     put(&mut fields, "groups", c.groups, usual.groups, |v| v.to_string());
     put(&mut fields, "mask", c.mask, usual.mask, |v| v.to_string());
     object(fields)
@@ -189,6 +212,8 @@ fn body(name: Option<&String>, desc: &BodyDesc) -> String {
     fields.extend(desc.inertia.map(|v| ("inertia", vector(v))));
     put(&mut fields, "force", desc.force, usual.force, vector);
     put(&mut fields, "torque", desc.torque, usual.torque, vector);
+    put(&mut fields, "linear_damping", desc.linear_damping, usual.linear_damping, number);
+    put(&mut fields, "angular_damping", desc.angular_damping, usual.angular_damping, number);
     if !desc.colliders.is_empty() {
         let colliders: Vec<String> = desc.colliders.iter().map(collider).collect();
         fields.push(("colliders", format!("[{}]", colliders.join(", "))));

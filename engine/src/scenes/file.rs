@@ -5,12 +5,12 @@
 pub use super::export::{to_text, write};
 use super::joints;
 use super::json::{
-    Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
+    Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, switch, text, within,
 };
 use super::{Action, DT, Scene, SceneError};
 use crate::glam::{Quat, Vec3};
 use crate::render::Camera;
-use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Hull, Shape, World, WorldError};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, Hull, Shape, World, WorldError};
 use crate::{Settings, SettingsError};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -109,6 +109,15 @@ fn collider(value: &Value) -> Checked<Collider> {
     }
     c.friction_static = o.get("friction_static", single)?.unwrap_or(c.friction_static);
     c.friction_dynamic = o.get("friction_dynamic", single)?.unwrap_or(c.friction_dynamic);
+    let rules = Combine::ALL.map(|rule| (super::export::combine_word(rule), rule));
+    c.friction_combine = o.get("friction_combine", |v| one_of(v, &rules))?.unwrap_or(c.friction_combine);
+    c.friction_rolling = o.get("friction_rolling", single)?.unwrap_or(c.friction_rolling);
+    c.friction_torsional = o.get("friction_torsional", single)?.unwrap_or(c.friction_torsional);
+    c.restitution = o.get("restitution", single)?.unwrap_or(c.restitution);
+    c.restitution_combine = o.get("restitution_combine", |v| one_of(v, &rules))?.unwrap_or(c.restitution_combine);
+    c.surface_velocity = o.get("surface_velocity", vector)?.unwrap_or(c.surface_velocity);
+    c.surface_spin = o.get("surface_spin", vector)?.unwrap_or(c.surface_spin);
+    c.sensor = o.get("sensor", switch)?.unwrap_or(c.sensor);
     c.groups = o.get("groups", integer)?.unwrap_or(c.groups);
     c.mask = o.get("mask", integer)?.unwrap_or(c.mask);
     o.finish()?;
@@ -152,6 +161,8 @@ fn body(value: &Value) -> Checked<Body> {
         inertia: o.get("inertia", vector)?,
         force: o.get("force", vector)?.unwrap_or_default(),
         torque: o.get("torque", vector)?.unwrap_or_default(),
+        linear_damping: o.get("linear_damping", single)?.unwrap_or_default(),
+        angular_damping: o.get("angular_damping", single)?.unwrap_or_default(),
         colliders: o.get("colliders", |v| each(v, collider))?.unwrap_or_default(),
     };
     let copies = o.get("copies", copies)?;

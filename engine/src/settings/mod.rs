@@ -7,6 +7,7 @@ pub use avbd::{AvbdSettings, RotationForm, VbdSettings};
 
 use crate::glam::Vec3;
 use crate::plan::step::StepOptions;
+use crate::world::Features;
 use drystone_kernels::state::rigid::{Params, option};
 
 /// How many lanes of the device work on a body in the primal pass. The result is the same to rounding; what is fastest
@@ -110,6 +111,10 @@ pub struct Settings {
     /// contacts early, which push only what would overlap at the end of the step. 16: what is faster than that many
     /// sizes a step would otherwise meet the whole scene. 0 finds contacts only where bodies are, as the paper does.
     pub sweep: f32,
+    /// Least speed of an impact that bounces, in speeds that gravity gives in a step (g dt, 0.16 m/s at 60 Hz). 3: what is
+    /// slower would fly for fewer than six steps, too few to follow; without a threshold nothing that bounces would ever
+    /// come to rest. Without gravity everything bounces.
+    pub bounce_threshold: f32,
     /// Colours, 1 to 32. Bodies that need more are solved one after the other, and counted.
     pub colours: u32,
     /// Rounds of colouring a step. Colours are kept from step to step, so few are needed.
@@ -128,6 +133,7 @@ impl Default for Settings {
             substeps: 1,
             margin: 0.04,
             sweep: 16.0,
+            bounce_threshold: 3.0,
             colours: 16,
             colour_rounds: 8,
             primal: PrimalForm::Auto,
@@ -205,7 +211,7 @@ impl Settings {
             Solver::Vbd(v) => v.params(),
         };
         let options = params.options | common;
-        Params { gravity, dt, margin: self.margin, sweep: self.sweep, options, ..params }
+        Params { gravity, dt, margin: self.margin, sweep: self.sweep, bounce: self.bounce_threshold, options, ..params }
     }
 
     /// What is built into a plan with these settings; `on_cpu` for drivers that run on the CPU.
@@ -224,6 +230,7 @@ impl Settings {
             momentum: avbd.is_some_and(|a| a.momentum),
             row_stiffness: avbd.is_some_and(|a| a.row_stiffness),
             body_poses: false,
+            features: Features::default(),
         }
     }
 }
@@ -250,6 +257,7 @@ impl AvbdSettings {
             k_max: s.k_max,
             margin: 0.0,
             sweep: 0.0,
+            bounce: 0.0,
             correction: s.correction,
             correction_stabilised: s.correction_stabilised,
             deep: s.deep,

@@ -115,6 +115,7 @@ static FIELDS: &[Field] = &[
     common!(substeps: u32, Allowed::Whole(1, 1000, "a whole number from 1 to 1000")),
     common!(margin: f32, UNIT),
     common!(sweep: f32, Allowed::NotNegative),
+    common!(bounce_threshold: f32, Allowed::NotNegative),
     common!(colours: u32, Allowed::Whole(1, 32, "a whole number from 1 to 32")),
     common!(colour_rounds: u32, Allowed::Whole(1, 100, "a whole number from 1 to 100")),
     Field {

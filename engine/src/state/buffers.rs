@@ -10,8 +10,10 @@ use drystone_kernels::layout::BodyPose;
 use drystone_kernels::math::{Pose, Twist};
 use drystone_kernels::solve::contact::TANGENTS;
 use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState};
+use drystone_kernels::solve::{impact, surface};
 use drystone_kernels::state::edits::EditRecord;
 use drystone_kernels::state::events::EventRecord;
+use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{
     Body, BodyFrame, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
 };
@@ -101,6 +103,8 @@ buffers! {
         edits "edits": EditRecord, HostWritten, |n| n.edits;
         /// Colliders.
         colliders "colliders": Collider, Persistent, |n| n.colliders;
+        /// What their surfaces do; or one, when none does anything.
+        materials "materials": Material, Persistent, |n| n.materials.max(1);
         /// See [`counter`].
         counters "counters": u32, Persistent, |_| counter::COUNT.into();
         /// Bit of each list that was too short.
@@ -132,6 +136,12 @@ buffers! {
         /// vector.
         cached_stiffness "cached_stiffness": UVec4, Persistent,
             |n| (n.stiff_rows * u64::from(stiffness_store::ROWS)).max(1);
+        /// What the surfaces of every manifold do, [`surface::word::COUNT`] vectors each; or one vector.
+        surfaces "surfaces": UVec4, Result, |n| (n.surfaces * u64::from(surface::word::COUNT)).max(1);
+        /// Torques against rolling that the next step begins with, one vector a manifold; or one vector.
+        cached_torques "cached_torques": UVec4, Persistent, |n| n.surfaces.max(1);
+        /// Impulses of impacts, [`impact::word::COUNT`] vectors a manifold; or one vector.
+        impacts "impacts": UVec4, Result, |n| (n.bounces * u64::from(impact::word::COUNT)).max(1);
         /// Bodies of every colour, and behind them those of the fallback.
         ranges "ranges": ColourRange, Result, |n| n.colours + 1;
     }

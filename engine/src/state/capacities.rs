@@ -184,6 +184,12 @@ pub(crate) struct Room {
     pub stiff_rows: u64,
     /// Bodies whose poses are kept for drawing: all, or none (and room for one).
     pub shown: u64,
+    /// Colliders whose surfaces do something: all, or none.
+    pub materials: u64,
+    /// Manifolds whose surfaces do something: all, or none.
+    pub surfaces: u64,
+    /// Manifolds that may bounce: all, or none.
+    pub bounces: u64,
     /// Events of a frame that are told one by one.
     pub events: u64,
 }

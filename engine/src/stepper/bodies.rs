@@ -6,6 +6,7 @@ use crate::state::Capacities;
 use crate::world::{Edit, World};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::state::edits::{EditRecord, what};
+use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, What, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
@@ -23,7 +24,7 @@ impl BodyRecord {
     /// Of the body in a slot; one that is not there is disabled.
     pub fn new(world: &World, index: u32) -> Self {
         let Some(entry) = world.slot(index) else {
-            let body = Body { mass: 0.0, inertia: Vec3::ZERO, gravity_scale: 0.0, kind: kind::DISABLED };
+            let body = Body { kind: kind::DISABLED, ..Default::default() };
             let pose = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
             let frame = BodyFrame { centre: Vec3::ZERO, axes: Rotation::IDENTITY };
             return Self { body, pose, velocity: STILL, force: STILL, frame };
@@ -37,6 +38,8 @@ impl BodyRecord {
                 inertia: mass.inertia,
                 gravity_scale: desc.gravity_scale.unwrap_or(1.0),
                 kind,
+                linear_damping: entry.damping.0,
+                angular_damping: entry.damping.1,
             },
             pose: to_device(mass.centre, mass.axes, desc.position, desc.rotation),
             velocity: if kind == kind::STATIC { STILL } else { velocity },
@@ -90,6 +93,20 @@ pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
         hull,
         pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
         friction: Friction { fixed: c.friction_static, sliding: c.friction_dynamic },
+        traits: c.traits(),
+    }
+}
+
+/// What its surface does.
+pub(crate) fn material_record(world: &World, slot: u32) -> Material {
+    let Some((_, entry, c)) = world.collider(slot) else { return Material::default() };
+    let axes = entry.mass.axes.inverse();
+    Material {
+        restitution: c.restitution,
+        rolling: c.friction_rolling,
+        torsional: c.friction_torsional,
+        linear: axes * c.surface_velocity,
+        angular: axes * c.surface_spin,
     }
 }
 
@@ -171,6 +188,7 @@ struct Change {
     force: bool,
     push: Option<(DVec3, DVec3)>,
     push_at: Option<Pushes>,
+    damping: bool,
 }
 
 fn sum(to: Option<(DVec3, DVec3)>, linear: Vec3, angular: Vec3) -> Option<(DVec3, DVec3)> {
@@ -189,6 +207,7 @@ impl Change {
             Edit::ImpulseAt(impulse, point) => self.impulse_at = Pushes::with(self.impulse_at, impulse, point),
             Edit::Force => self.force = true,
             Edit::Push(force, torque) => self.push = sum(self.push, force, torque),
+            Edit::Damping => self.damping = true,
             Edit::PushAt(force, point) => self.push_at = Pushes::with(self.push_at, force, point),
         }
         self
@@ -213,9 +232,9 @@ impl Change {
         }
         let mut put = |what, a, b, c| batch.records.push(EditRecord { body, what, a, b, c });
         if new {
-            let Body { mass, inertia, gravity_scale, kind } = record.body;
+            let Body { mass, inertia, gravity_scale, kind, linear_damping, angular_damping } = record.body;
             let code = what::BODY | kind << what::KIND_SHIFT;
-            put(code, Vec3::new(mass, gravity_scale, 0.0), inertia, Vec3::ZERO);
+            put(code, Vec3::new(mass, gravity_scale, 0.0), inertia, Vec3::new(linear_damping, angular_damping, 0.0));
         }
         let pose = self.pose.map(|(p, r)| on_device(p, r)).or(new.then_some(record.pose));
         if let Some(Pose { position, rotation }) = pose {
@@ -244,6 +263,10 @@ impl Change {
         }
         if let Some(p) = self.push_at {
             put(what::FORCE_AT, p.linear.as_vec3(), p.angular.as_vec3(), p.point);
+        }
+        if self.damping && !new {
+            let (linear, angular) = (record.body.linear_damping, record.body.angular_damping);
+            put(what::DAMPING, Vec3::new(linear, angular, 0.0), Vec3::ZERO, Vec3::ZERO);
         }
         if self.push.is_some() || self.push_at.is_some() {
             batch.after.push((body, Edit::Force));

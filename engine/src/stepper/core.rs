@@ -1,7 +1,7 @@
 //! The host's side of a step, whatever runs it: world, settings and plan, what is written before a step, and what the
 //! words that a step leaves behind mean. Touches no device; a [`StepDevice`] does.
 
-use super::bodies::{Batch, BodyRecord, collider_record};
+use super::bodies::{Batch, BodyRecord, collider_record, material_record};
 use super::joints;
 use super::report::{Event, EventKind, StepReport};
 use super::uploads::Uploads;
@@ -12,6 +12,7 @@ use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::{bit, counter};
 use drystone_kernels::state::events::{EventRecord, event};
+use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{self, NONE, Params};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -130,7 +131,7 @@ impl Core {
     ) -> Result<Self> {
         settings.check()?;
         let capacities = capacities.at_least(&world_needs(&world));
-        let planned = step_options(&settings, options);
+        let planned = step_options(&settings, options, &world);
         let plan = StepPlan::with_user_buffers(capacities, planned, &user)?;
         Ok(Self {
             world,
@@ -192,7 +193,7 @@ impl Core {
         }
         needed.edits = needed.edits.max(edits);
         let capacities = before.grown_to(&needed);
-        let planned = step_options(&self.settings, self.options);
+        let planned = step_options(&self.settings, self.options, &self.world);
         if capacities == before && planned == self.planned {
             return Ok(false);
         }
@@ -202,6 +203,8 @@ impl Core {
             return Err(Error::MemoryLimit { needed, limit });
         }
         device.load(&plan)?;
+        // The list of materials begins with the first that does anything: the device has none of those before.
+        let first_materials = planned.features.surfaces && !self.planned.features.surfaces;
         self.plan = plan;
         self.planned = planned;
         self.params = None;
@@ -217,7 +220,7 @@ impl Core {
         let had = self.resend.unwrap_or(Resend { bodies, colliders, joints });
         self.resend = Some(Resend {
             bodies: had.bodies.min(bodies),
-            colliders: had.colliders.min(colliders),
+            colliders: if first_materials { 0 } else { had.colliders.min(colliders) },
             joints: had.joints.min(joints),
         });
         Ok(true)
@@ -258,6 +261,9 @@ impl Core {
         uploads.push(b.counters, counter::EDITS.into(), &[batch.records.len() as u32, 0]);
         for (slot, run) in &batch.colliders {
             uploads.push(b.colliders, u64::from(*slot), run);
+            if self.planned.features.surfaces {
+                uploads.push(b.materials, u64::from(*slot), &materials(&self.world, *slot, run.len()));
+            }
         }
         if self.options.body_poses {
             for (slot, run) in &batch.frames {
@@ -325,6 +331,9 @@ impl Core {
         }
         let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
         uploads.push(b.colliders, first_collider.into(), &list);
+        if self.planned.features.surfaces {
+            uploads.push(b.materials, first_collider.into(), &materials(&self.world, first_collider, list.len()));
+        }
         // The first hull is the box as which boxes meet hulls.
         push_hull_at(uploads, &self.plan, 0, 0, &unit_box()?);
         for slot in 0..self.world.hulls().slot_count() {
@@ -415,9 +424,14 @@ impl Core {
     }
 }
 
-fn step_options(settings: &Settings, options: CoreOptions) -> StepOptions {
+fn step_options(settings: &Settings, options: CoreOptions, world: &World) -> StepOptions {
     let CoreOptions { on_cpu, strict, body_poses, .. } = options;
-    StepOptions { strict, body_poses, ..settings.step_options(on_cpu) }
+    StepOptions { strict, body_poses, features: world.features(), ..settings.step_options(on_cpu) }
+}
+
+/// Materials of the colliders in slots from `first` on.
+fn materials(world: &World, first: u32, count: usize) -> Vec<Material> {
+    (first..).take(count).map(|slot| material_record(world, slot)).collect()
 }
 
 fn push_hull(uploads: &mut Uploads, plan: &StepPlan, world: &World, slot: u32) {

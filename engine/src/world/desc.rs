@@ -1,7 +1,7 @@
 //! A body as it is described.
 
 use super::inertia::MassProperties;
-use super::{Collider, Shape, WorldError, finite1, finite3, positive, unit};
+use super::{Collider, Shape, WorldError, finite1, finite3, not_negative, positive, unit};
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::kind;
 
@@ -43,6 +43,10 @@ pub struct BodyDesc {
     pub force: Vec3,
     /// A torque that acts on it until it is changed, in world space.
     pub torque: Vec3,
+    /// Damping of its velocity, 1/s: a free body's speed falls as e^(-c t).
+    pub linear_damping: f32,
+    /// Damping of its angular momentum, 1/s.
+    pub angular_damping: f32,
 }
 
 impl BodyDesc {
@@ -115,6 +119,13 @@ impl BodyDesc {
         self
     }
 
+    /// Damped with these coefficients, 1/s: dv/dt = F/m - c v, solved exactly over each step. A free body's speed falls as
+    /// e^(-c t) whatever the step, and one that falls tends to g/c.
+    pub fn damped(mut self, linear: f32, angular: f32) -> Self {
+        (self.linear_damping, self.angular_damping) = (linear, angular);
+        self
+    }
+
     /// What a world would say to it: the first value that makes no sense.
     pub fn check(&self) -> Result<(), WorldError> {
         self.mass_properties().map(drop)
@@ -129,6 +140,8 @@ impl BodyDesc {
         finite1("gravity_scale", self.gravity_scale.unwrap_or(1.0))?;
         finite3("force", self.force)?;
         finite3("torque", self.torque)?;
+        not_negative("linear_damping", self.linear_damping)?;
+        not_negative("angular_damping", self.angular_damping)?;
         if let Some(mass) = self.mass {
             positive("mass", mass)?;
         }

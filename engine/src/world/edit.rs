@@ -4,7 +4,7 @@
 //! target, then all impulses that came after that, and forces.
 
 use super::joint::SentJoints;
-use super::{BodyHandle, BodyKind, World, WorldError, finite3, unit};
+use super::{BodyHandle, BodyKind, Collider, World, WorldError, finite3, not_negative, unit};
 use crate::glam::{Quat, Vec3};
 
 /// A change that has not reached the device yet.
@@ -28,6 +28,8 @@ pub(crate) enum Edit {
     Push(Vec3, Vec3),
     /// A force at a point for one step.
     PushAt(Vec3, Vec3),
+    /// How it is damped was set.
+    Damping,
 }
 
 /// Changes that were sent to the device.
@@ -120,6 +122,55 @@ impl World {
         finite3("force", force)?;
         finite3("point", point)?;
         self.push(body, Edit::PushAt(force, point))
+    }
+
+    /// Sets how strongly a body is damped from now on, 1/s: see [`BodyDesc::damped`](super::BodyDesc::damped).
+    pub fn set_damping(&mut self, body: BodyHandle, linear: f32, angular: f32) -> Result<(), WorldError> {
+        not_negative("linear_damping", linear)?;
+        not_negative("angular_damping", angular)?;
+        self.push(body, Edit::Damping)?;
+        if let Some(entry) = &mut self.slots[body.index as usize].entry {
+            entry.damping = (linear, angular);
+        }
+        Ok(())
+    }
+
+    /// How strongly a body is damped: linear, angular.
+    pub fn damping(&self, body: BodyHandle) -> Result<(f32, f32), WorldError> {
+        Ok(self.entry(body)?.damping)
+    }
+
+    /// Changes what a collider of a body is made of: friction, restitution, how it is combined, how its surface moves, groups.
+    /// Shape, place and density stay as they are, and so does whether it is a sensor; the result is checked as a whole.
+    pub fn set_material(
+        &mut self,
+        body: BodyHandle,
+        collider: usize,
+        change: impl FnOnce(&mut Collider),
+    ) -> Result<(), WorldError> {
+        let entry = self.entry(body)?;
+        let count = entry.desc.colliders.len();
+        let old = entry.desc.colliders.get(collider).ok_or(WorldError::NoCollider { index: collider, count })?;
+        let mut new = old.clone();
+        change(&mut new);
+        let same = (new.shape == old.shape, new.position == old.position, new.rotation == old.rotation);
+        if same != (true, true, true) || (new.density, new.sensor) != (old.density, old.sensor) {
+            return Err(WorldError::NotMaterial { index: collider });
+        }
+        new.check()?;
+        let slot = entry.colliders[collider];
+        self.features = self.features.with(&new);
+        self.changed_colliders.push(slot);
+        if let Some(entry) = &mut self.slots[body.index as usize].entry {
+            entry.desc.colliders[collider] = new;
+        }
+        Ok(())
+    }
+
+    /// The collider of a body as it is now.
+    pub fn collider_of(&self, body: BodyHandle, collider: usize) -> Result<&Collider, WorldError> {
+        let colliders = &self.entry(body)?.desc.colliders;
+        colliders.get(collider).ok_or(WorldError::NoCollider { index: collider, count: colliders.len() })
     }
 
     fn push(&mut self, body: BodyHandle, edit: Edit) -> Result<(), WorldError> {

@@ -47,6 +47,22 @@ pub enum WorldError {
         /// What is wrong with it.
         error: Box<WorldError>,
     },
+    /// A body has no collider of that number.
+    #[error("there is no collider {index}: the body has {count}")]
+    NoCollider {
+        /// The number, from 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A change of a material that is more than that.
+    #[error(
+        "colliders[{index}]: shape, position, rotation, density and sensor cannot be changed; remove the body and add it anew"
+    )]
+    NotMaterial {
+        /// Which of the body's colliders.
+        index: usize,
+    },
     /// Too few points for a convex hull.
     #[error("a convex hull needs at least 4 points, not {points}")]
     HullPoints {

@@ -10,6 +10,7 @@ mod hull;
 mod hull_table;
 mod inertia;
 pub mod joint;
+mod material;
 mod quickhull;
 mod shape;
 
@@ -18,6 +19,7 @@ pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use joint::{JointDesc, JointHandle};
+pub use material::{Combine, Features};
 pub use shape::{Collider, Shape};
 
 pub(crate) use edit::{Edit, Sent};
@@ -54,6 +56,8 @@ pub(crate) struct BodyEntry {
     /// What acts on it until it is changed.
     pub force: Vec3,
     pub torque: Vec3,
+    /// How it is damped: linear, angular, 1/s.
+    pub damping: (f32, f32),
     /// Slots of its joints.
     pub joints: Vec<u32>,
 }
@@ -85,6 +89,8 @@ pub struct World {
     changed_colliders: Vec<u32>,
     /// Slots of hulls that the device does not have.
     changed_hulls: Vec<u32>,
+    /// What colliders are and do that were ever added.
+    features: Features,
 }
 
 impl Default for World {
@@ -109,6 +115,11 @@ fn positive(field: &'static str, v: f32) -> Result<(), WorldError> {
     if v > 0.0 { Ok(()) } else { Err(WorldError::OutOfRange { field, value: v, must: "greater than 0" }) }
 }
 
+fn not_negative(field: &'static str, v: f32) -> Result<(), WorldError> {
+    finite1(field, v)?;
+    if v >= 0.0 { Ok(()) } else { Err(WorldError::OutOfRange { field, value: v, must: "0 or more" }) }
+}
+
 fn unit(field: &'static str, q: Quat) -> Result<(), WorldError> {
     let length = q.length();
     if !length.is_finite() {
@@ -131,6 +142,7 @@ impl World {
             edits: Vec::new(),
             changed_colliders: Vec::new(),
             changed_hulls: Vec::new(),
+            features: Features::default(),
         }
     }
 
@@ -163,9 +175,10 @@ impl World {
         });
         let colliders: Vec<u32> = (0..desc.colliders.len() as u32).map(|n| self.collider_slot((index, n))).collect();
         self.changed_colliders.extend(&colliders);
-        let (force, torque) = (desc.force, desc.torque);
+        self.features = desc.colliders.iter().fold(self.features, Features::with);
+        let (force, torque, damping) = (desc.force, desc.torque, (desc.linear_damping, desc.angular_damping));
         let slot = &mut self.slots[index as usize];
-        slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque, joints: Vec::new() });
+        slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque, damping, joints: Vec::new() });
         slot.sent = false;
         let generation = slot.generation;
         self.edits.push((index, Edit::Body));
@@ -278,6 +291,11 @@ impl World {
     pub(crate) fn collider_slots(&self) -> u32 {
         let last = self.colliders.iter().rposition(Option::is_some);
         last.map_or(0, |i| i as u32 + 1)
+    }
+
+    /// What colliders are and do that were ever added: what passes a step needs.
+    pub(crate) fn features(&self) -> Features {
+        self.features
     }
 
     pub(crate) fn hulls(&self) -> &HullTable {

@@ -1,6 +1,6 @@
 //! Shapes and what they are made of.
 
-use super::{Hull, WorldError, finite1, finite3, unit};
+use super::{Combine, Hull, WorldError, finite1, finite3, not_negative, unit};
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::shape as code;
 use std::sync::Arc;
@@ -45,12 +45,30 @@ pub struct Collider {
     pub rotation: Quat,
     /// Kilograms a cubic metre.
     pub density: f32,
-    /// Friction coefficient while it sticks. Two colliders have the geometric mean of theirs.
-    /// The solver keeps that mean to 1/4,096 of its value: below 1/32,768 there is no
+    /// Friction coefficient while it sticks. Two colliders have the geometric mean of theirs, or
+    /// what [`Collider::friction_combine`] says. The solver keeps that to 1/4,096 of its value: below 1/32,768 there is no
     /// friction, above 131,040 it is that.
     pub friction_static: f32,
     /// Friction coefficient while it slides.
     pub friction_dynamic: f32,
+    /// How friction, of all kinds, is combined with that of what it touches.
+    pub friction_combine: Combine,
+    /// Lever of the torque against rolling, metres: the torque is at most this times the normal force.
+    pub friction_rolling: f32,
+    /// The same against spinning about the normal of a contact.
+    pub friction_torsional: f32,
+    /// Part of the speed of an impact that is left after it, 0 to 1: see
+    /// [`Settings::bounce_threshold`](crate::Settings::bounce_threshold) for slow ones.
+    pub restitution: f32,
+    /// How restitution is combined with that of what it touches.
+    pub restitution_combine: Combine,
+    /// Velocity of its surface along itself, in body space, metres a second: what lies on it is carried along as by a
+    /// conveyor belt, while the body stays where it is.
+    pub surface_velocity: Vec3,
+    /// Angular velocity of its surface about its position, in body space, radians a second: a turntable, or a roller.
+    pub surface_spin: Vec3,
+    /// Whether it only reports what overlaps it, and touches nothing.
+    pub sensor: bool,
     /// Groups it belongs to.
     pub groups: u32,
     /// Groups it collides with. Both sides have to agree.
@@ -66,6 +84,14 @@ impl From<Shape> for Collider {
             density: 1000.0,
             friction_static: 0.5,
             friction_dynamic: 0.5,
+            friction_combine: Combine::GeometricMean,
+            friction_rolling: 0.0,
+            friction_torsional: 0.0,
+            restitution: 0.0,
+            restitution_combine: Combine::Max,
+            surface_velocity: Vec3::ZERO,
+            surface_spin: Vec3::ZERO,
+            sensor: false,
             groups: 1,
             mask: u32::MAX,
         }
@@ -107,6 +133,42 @@ impl Collider {
     /// With one friction coefficient while it sticks and another while it slides.
     pub fn frictions(mut self, sticking: f32, sliding: f32) -> Self {
         (self.friction_static, self.friction_dynamic) = (sticking, sliding);
+        self
+    }
+
+    /// With friction combined by a rule.
+    pub fn friction_combine(mut self, rule: Combine) -> Self {
+        self.friction_combine = rule;
+        self
+    }
+
+    /// With friction against rolling and against spinning about the normal, as levers in metres.
+    pub fn rolling(mut self, rolling: f32, torsional: f32) -> Self {
+        (self.friction_rolling, self.friction_torsional) = (rolling, torsional);
+        self
+    }
+
+    /// Bouncing: with this part of the speed of an impact left after it.
+    pub fn restitution(mut self, restitution: f32) -> Self {
+        self.restitution = restitution;
+        self
+    }
+
+    /// With restitution combined by a rule.
+    pub fn restitution_combine(mut self, rule: Combine) -> Self {
+        self.restitution_combine = rule;
+        self
+    }
+
+    /// With a surface that moves along itself: see [`Collider::surface_velocity`] and [`Collider::surface_spin`].
+    pub fn surface(mut self, velocity: Vec3, spin: Vec3) -> Self {
+        (self.surface_velocity, self.surface_spin) = (velocity, spin);
+        self
+    }
+
+    /// One that only reports what overlaps it.
+    pub fn sensing(mut self) -> Self {
+        self.sensor = true;
         self
     }
 
@@ -159,10 +221,15 @@ impl Collider {
         }
         finite3("collider position", self.position)?;
         unit("collider rotation", self.rotation)?;
-        let not_negative = |field: &'static str, v: f32| {
-            finite1(field, v)?;
-            if v >= 0.0 { Ok(()) } else { Err(WorldError::OutOfRange { field, value: v, must: "0 or more" }) }
-        };
+        not_negative("friction_rolling", self.friction_rolling)?;
+        not_negative("friction_torsional", self.friction_torsional)?;
+        finite1("restitution", self.restitution)?;
+        if !(0.0..=1.0).contains(&self.restitution) {
+            let value = self.restitution;
+            return Err(WorldError::OutOfRange { field: "restitution", value, must: "between 0 and 1" });
+        }
+        finite3("surface_velocity", self.surface_velocity)?;
+        finite3("surface_spin", self.surface_spin)?;
         not_negative("density", self.density)?;
         not_negative("friction_static", self.friction_static)?;
         not_negative("friction_dynamic", self.friction_dynamic)

@@ -13,6 +13,7 @@ use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
+use crate::state::material::{combine, rule_of, traits};
 use crate::state::rigid::{
     Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin,
     option, reach, row, shape, world_pose,
@@ -177,12 +178,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let unit = mass_a / (mass_a + mass_c) * mass_c / (params.dt * params.dt);
     let (reach_a, reach_c) = (reach(&a), reach(&c));
     let length = if c.what.shape == shape::HALF_SPACE || reach_a < reach_c { reach_a } else { reach_c };
-    let friction_static = sqrt(a.friction.fixed * c.friction.fixed);
-    let friction_dynamic = sqrt(a.friction.sliding * c.friction.sliding);
+    let rule = rule_of(a.traits, c.traits, traits::FRICTION);
+    let friction_static = combine(rule, a.friction.fixed, c.friction.fixed);
+    let friction_dynamic = combine(rule, a.friction.sliding, c.friction.sliding);
     let ends = ManifoldEnds { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body };
     b.manifolds.put(place, Manifold { ends, unit, count: contact.count });
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
-    let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
+    let head =
+        Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction, driven: false };
     let mut made: RecordMut<'_> = b.points.window_mut(record(place));
     head.store(&mut made, 0);
 

@@ -84,7 +84,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         },
     );
     let friction = Friction { fixed: 0.0, sliding: 0.0 };
-    Head { normal: contact.normal, length: 0.0, offset: Vec3::ZERO, friction }.store(&mut b.points, record(place));
+    Head { normal: contact.normal, length: 0.0, offset: Vec3::ZERO, friction, driven: false }
+        .store(&mut b.points, record(place));
     b.features.put(place, feature_words(&contact.feature));
     let mut points = FourPoints::none();
     let mut k = 0;

@@ -53,8 +53,10 @@ pub mod counter {
     pub const EVENTS: u32 = 7;
     /// Bodies to look for islands among: all, or none when there is no island.
     pub const ISLANDS: u32 = 8;
+    /// Not 0 when a contact bounced in this step.
+    pub const BOUNCES: u32 = 9;
     /// Counters.
-    pub const COUNT: u32 = 9;
+    pub const COUNT: u32 = 10;
 }
 
 /// Entries of `args`.

@@ -87,7 +87,12 @@ pub struct Head {
     pub offset: Vec3,
     /// Coefficients of the pair.
     pub friction: Friction,
+    /// Whether its surfaces move by themselves or resist turning: see [`Surface`](crate::solve::surface::Surface).
+    pub driven: bool,
 }
+
+/// The sign of the length, which is none.
+pub const DRIVEN: u32 = 1 << 31;
 
 impl Head {
     /// That of the record that begins at `first`.
@@ -96,9 +101,10 @@ impl Head {
         let (n, o) = (points.at(first.wrapping_add(word::NORMAL)), points.at(first.wrapping_add(word::OFFSET)));
         Self {
             normal: vector(n),
-            length: f32::from_bits(n.w),
+            length: f32::from_bits(n.w & !DRIVEN),
             offset: vector(o),
             friction: Friction { fixed: unpack(o.w & 0xffff), sliding: unpack(o.w >> 16) },
+            driven: n.w & DRIVEN != 0,
         }
     }
 
@@ -106,7 +112,8 @@ impl Head {
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
         let friction = pack(self.friction.fixed) | pack(self.friction.sliding) << 16;
-        points.put(first.wrapping_add(word::NORMAL), words(self.normal, self.length.to_bits()));
+        let length = self.length.to_bits() | if self.driven { DRIVEN } else { 0 };
+        points.put(first.wrapping_add(word::NORMAL), words(self.normal, length));
         points.put(first.wrapping_add(word::OFFSET), words(self.offset, friction));
     }
 }
@@ -270,11 +277,12 @@ mod tests {
         let mut memory = vec![UVec4::ZERO; 2 * word::COUNT as usize];
         points.store(&mut memory, record(1));
         let friction = Friction { fixed: 0.5, sliding: 0.25 };
-        Head { normal: Vec3::Y, length: 2.0, offset: Vec3::X, friction }.store(&mut memory, record(1));
+        Head { normal: Vec3::Y, length: 2.0, offset: Vec3::X, friction, driven: true }.store(&mut memory, record(1));
         assert!(memory[..word::COUNT as usize].iter().all(|v| *v == UVec4::ZERO), "the first record is another's");
         let back = FourPoints::load(&memory, record(1));
         (0..4).for_each(|k| assert_eq!(back.at(k), point(k as f32 + 1.0)));
         let head = Head::load(&memory, record(1));
         assert_eq!((head.normal, head.length, head.offset, head.friction), (Vec3::Y, 2.0, Vec3::X, friction));
+        assert!(head.driven);
     }
 }

@@ -4,4 +4,5 @@ pub mod body_poses;
 pub mod joints_break;
 pub mod stiffness_store;
 pub mod store;
+pub mod surfaces_store;
 pub mod velocity;

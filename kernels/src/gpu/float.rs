@@ -62,6 +62,24 @@ pub fn quadrant_angle(y: f32, x: f32) -> f32 {
     if steep { core::f32::consts::FRAC_PI_2 - angle } else { angle }
 }
 
+/// What is left after `x` time constants, e^-x, and its mean until then, (1 - e^-x) / x. For `x` of 0 or more.
+#[inline(always)]
+pub fn decay(x: f32) -> (f32, f32) {
+    // Powers of two go into the exponent; beyond 2^-126 nothing is left.
+    let x = if x < 87.0 { x } else { 87.0 };
+    let halvings = (x * core::f32::consts::LOG2_E + 0.5) as i32;
+    let n = halvings as f32;
+    let r = (n * 0.693_359_4 - x) - n * 2.121_944_4e-4;
+    let series =
+        ((((1.987_569_1e-4 * r + 1.398_199_9e-3) * r + 8.333_452e-3) * r + 4.166_579_6e-2) * r + 1.666_666_5e-1) * r
+            + 0.5;
+    let left = (series * r * r + r + 1.0) * f32::from_bits(((127 - halvings) as u32) << 23);
+    // The difference from 1 would lose its digits where little has decayed.
+    let small = x < 0.1;
+    let mean = 1.0 - x * (0.5 - x * (1.0 / 6.0 - x * (1.0 / 24.0 - x * (1.0 / 120.0))));
+    if small { (1.0 - x * mean, mean) } else { (left, (1.0 - left) / x) }
+}
+
 #[cfg(all(test, not(target_arch = "spirv")))]
 mod tests {
     use super::*;
@@ -77,6 +95,19 @@ mod tests {
                 "{v}: {s} {c}, not {es} {ec}"
             );
         }
+    }
+
+    #[test]
+    fn decays_are_good_to_the_last_bits() {
+        assert_eq!(decay(0.0), (1.0, 1.0));
+        for i in 1..60_000 {
+            let x = i as f32 * 1e-3;
+            let (left, mean) = decay(x);
+            let (el, em) = ((-f64::from(x)).exp(), -(-f64::from(x)).exp_m1() / f64::from(x));
+            assert!((f64::from(left) / el - 1.0).abs() < 3e-7, "{x}: {left}, not {el}");
+            assert!((f64::from(mean) / em - 1.0).abs() < 1e-6, "{x}: {mean}, not {em}");
+        }
+        assert!(decay(1e30).0 < 1e-37 && decay(1e30).1 < 0.02);
     }
 
     #[test]

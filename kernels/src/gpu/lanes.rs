@@ -406,7 +406,12 @@ mod tests {
         });
         Scene {
             params: List(vec![params]),
-            bodies: List::of(n, |i| Body { mass: 1.0 + unit(i), inertia: Vec3::ONE, gravity_scale: 1.0, kind: 0 }),
+            bodies: List::of(n, |i| Body {
+                mass: 1.0 + unit(i),
+                inertia: Vec3::ONE,
+                gravity_scale: 1.0,
+                ..Default::default()
+            }),
             poses: List::of(n, pose),
             frames,
             numbers: List::of(n, |i| i as u32),
@@ -482,6 +487,7 @@ mod tests {
                         joint_rows: s.rows.read(),
                         row_states: s.states.read(),
                         joint_links: s.links.read(),
+                        surfaces: s.points.read(),
                     };
                     // As a GPU runs it: four points of one body at a time.
                     primal_joints::run::<crate::gpu::wide::four::Four>(group, &push, &mut b);

@@ -34,7 +34,7 @@ mod words;
 #[cfg(not(target_arch = "spirv"))]
 pub use buffers::strays;
 pub use buffers::{Load, Own, Read, Store, Window, WindowMut, Write, shared_add};
-pub use float::{abs, quadrant_angle, sin_cos, sqrt};
+pub use float::{abs, decay, quadrant_angle, sin_cos, sqrt};
 pub use group::{Group, Peers, saturating_sum};
 #[cfg(target_arch = "x86_64")]
 pub use host::has_v3;

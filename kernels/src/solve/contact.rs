@@ -15,6 +15,7 @@ use crate::detect::manifold::{Head, word};
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
 use crate::math::Twist;
+use crate::solve::surface::Surfaces;
 use crate::state::rigid::{Params, option};
 
 /// How a pass looks at errors.
@@ -162,6 +163,20 @@ impl<F: OfPoints> Shared<F> {
             shift: linear * side - turn_b.cross(offset),
             turn: angular * side,
         }
+    }
+
+    /// How far a turned, seen from b.
+    #[inline(always)]
+    pub fn turn(&self) -> Vector<F> {
+        self.turn
+    }
+
+    /// With surfaces that move by themselves.
+    #[inline(always)]
+    pub fn with_surfaces(mut self, surfaces: &Surfaces<F>) -> Self {
+        self.shift = self.shift + surfaces.drift();
+        self.turn = self.turn + self.normal * surfaces.spin();
+        self
     }
 }
 

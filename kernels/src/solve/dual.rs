@@ -5,6 +5,7 @@ use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints, least};
 use crate::math::Twist;
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, respond};
+use crate::solve::surface::{Surface, Surfaces, any_driven};
 use crate::state::rigid::Params;
 use crate::{layout, stage};
 
@@ -16,6 +17,7 @@ stage! {
         read 3 counters: u32,
         update 4 points: UVec4,
         update 5 features: UVec4,
+        read 6 surfaces: UVec4,
     }
 }
 
@@ -62,7 +64,14 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     // come from the number of the workgroup and of the lane, so no other lane has them.
     let (mut own_points, mut own_features) = unsafe { (b.points.own(), b.features.own()) };
     let heads = F::map(&first, |f| Head::load(&own_points, *f));
-    let shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
+    let mut shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
+    if any_driven::<F>(&heads) {
+        let surface = |part: u32| {
+            let driven = F::part(&heads, part).driven;
+            if driven { Surface::load(&b.surfaces, F::part(&items, part)) } else { Surface::none() }
+        };
+        shared = shared.with_surfaces(&Surfaces::<F>::new(surface));
+    }
     let unit = F::spread(&manifolds, |m| m.unit);
     let highest = F::splat(params.k_max) * unit;
     let mut points = Points::<F>::load(&own_points, &first);

@@ -8,6 +8,7 @@ use crate::gpu::glam::UVec4;
 use crate::gpu::{Group, Load, OfPoints};
 use crate::math::Twist;
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, TANGENTS, respond, tangent_stiffness};
+use crate::solve::surface::{Surface, Surfaces, any_driven};
 use crate::stage;
 use crate::state::rigid::Params;
 
@@ -20,6 +21,7 @@ stage! {
         update 4 points: UVec4,
         update 5 features: UVec4,
         update 6 tangent_stiffness: UVec4,
+        read 7 surfaces: UVec4,
     }
 }
 
@@ -51,7 +53,14 @@ fn update<F: OfPoints>(item: u32, end: u32, params: &Params, rules: &ContactRule
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let first = F::map(&items, |i| record(*i));
     let heads = F::map(&first, |f| Head::load(&b.points, *f));
-    let shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
+    let mut shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
+    if any_driven::<F>(&heads) {
+        let surface = |part: u32| {
+            let driven = F::part(&heads, part).driven;
+            if driven { Surface::load(&b.surfaces, F::part(&items, part)) } else { Surface::none() }
+        };
+        shared = shared.with_surfaces(&Surfaces::<F>::new(surface));
+    }
     let unit = F::spread(&manifolds, |m| m.unit);
     let highest = F::splat(params.k_max) * unit;
     let mut points = Points::<F>::load(&b.points, &first);

@@ -1,9 +1,13 @@
 //! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
 
+pub mod bounce;
+pub mod bounce_apply;
+pub mod bounce_start;
 pub mod carried_load;
 pub mod contact;
 pub mod dual;
 pub mod dual_rows;
+pub mod impact;
 pub mod joints;
 pub mod joints_dual;
 pub mod joints_start;
@@ -14,7 +18,10 @@ pub mod primal;
 pub mod primal_joints;
 pub mod primal_joints_rows;
 pub mod primal_rows;
+pub mod rolling_dual;
 pub mod solver_body;
 pub mod stiffness_start;
+pub mod surface;
+pub mod surfaces_start;
 pub mod system;
 pub mod turns;

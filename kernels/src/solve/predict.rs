@@ -6,12 +6,18 @@
 //! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy. Without
 //! [`option::FALLING_ONLY`] it is a body like any other.
 //!
+//! Damping with the coefficient c: dv/dt = F/m - c v is solved exactly over the step, with F what acts in it, all contacts and
+//! joints included. With x = c dt, what is left of a velocity is e^-x, and what a force adds to it is its mean share of that,
+//! (1 - e^-x) / x: v' = e^-x v + (1 - e^-x) / x dt F/m. So a free body's speed falls as e^-ct whatever the step, a falling
+//! one's tends to g/c, and one at rest presses with all of its weight: the same as a body 1 / share times as heavy
+//! that starts at e^-x v, which is what the iterations get.
+//!
 //! Rotation: velocities are differences of poses, so they belong to the middle of a step. The next rotation is the one
 //! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
 //! rounding, and its energy without drift.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Store, fmax, fmin, sqrt};
+use crate::gpu::{Load, Store, decay, fmax, fmin, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
 use crate::state::rigid::{Body, Params, kind, option, row};
@@ -57,12 +63,13 @@ fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     if square > 0.0 { fmax(0.0, fmin(part, 1.0)) } else { 0.0 }
 }
 
-/// The rotation vector of a free body's next step, in which it gets the angular momentum `turn / dt`.
+/// The rotation vector of a free body's next step, in which it keeps the part `left` of its angular momentum and gets
+/// `turn / dt`.
 #[inline(always)]
-fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, turn: Vec3) -> Vec3 {
+fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, left: f32, turn: Vec3) -> Vec3 {
     let last = w * dt;
     let middle = Rotation::exp(last * -0.5).then_after(rotation);
-    let momentum = inertia(&middle, principal, last) + turn;
+    let momentum = inertia(&middle, principal, last) * left + turn;
     let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
     let mut next = last;
     // A fixed point that contracts by about the angle itself; four rounds are enough for half a radian a step. What
@@ -94,19 +101,27 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut angular = Vec3::ZERO;
     let mut pulls = Vec3::ZERO;
     let mut start_pulls = Vec3::ZERO;
+    // What damping leaves of velocities, and of what forces add to them.
+    let mut left = (1.0, 1.0);
+    let mut share_of = (1.0, 1.0);
     if body.kind == kind::DYNAMIC {
-        linear = velocity.linear * dt;
+        if (body.linear_damping > 0.0) | (body.angular_damping > 0.0) {
+            let (along, about) = (decay(body.linear_damping * dt), decay(body.angular_damping * dt));
+            left = (along.0, about.0);
+            share_of = (along.1, about.1);
+        }
+        linear = velocity.linear * (dt * left.0);
         let force = b.forces.at(item);
-        let turn = force.angular * (dt * dt);
+        let turn = force.angular * (dt * dt * share_of.1);
         if first_order {
             let inverse = Vec3::new(1.0 / body.inertia.x, 1.0 / body.inertia.y, 1.0 / body.inertia.z);
-            angular = velocity.angular * dt + inertia(&start.rotation, inverse, turn);
+            angular = velocity.angular * (dt * left.1) + inertia(&start.rotation, inverse, turn);
         } else {
-            angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, turn);
+            angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, left.1, turn);
         }
-        let fall = params.gravity * (body.gravity_scale * dt * dt);
-        let push = force.linear * (dt * dt / body.mass);
-        let felt = (velocity.linear - b.previous.at(item)) * dt;
+        let fall = params.gravity * (body.gravity_scale * dt * dt * share_of.0);
+        let push = force.linear * (dt * dt / body.mass * share_of.0);
+        let felt = (velocity.linear - b.previous.at(item) * left.0) * dt;
         pulls = fall + push;
         let mut jointed = false;
         if joints > 0 && params.options & option::FALLING_ONLY != 0 {
@@ -127,7 +142,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let rotation = by.then_after(&start.rotation).normalized();
     let guess = linear + start_pulls;
     let target = Pose { position: linear + pulls, rotation };
-    let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };
+    // As heavy as makes forces count for their share.
+    let (mass, inertia) = (body.mass / share_of.0, body.inertia * (1.0 / share_of.1));
+    let frame = SolverBody { target, start, inertia, mass };
     let rank = b.body_order.at(item);
     frame.store(&mut b.solver_bodies, rank, row(&b.rows, item, u32::MAX));
     b.rotations.put(rank, rotation);

@@ -15,6 +15,7 @@ use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector, least};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
 use crate::solve::solver_body::SolverBody;
+use crate::solve::surface::{Surface, Surfaces, any_driven, pressed};
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
 use crate::solve::turns::{TurnForm, Turns};
 use crate::state::rigid::{ColourRange, Entry, EntryRange, NONE, Params, option};
@@ -31,6 +32,7 @@ stage! {
         update 6 rotations: Rotation,
         update 7 deltas: Twist,
         write 8 poses: Pose,
+        read 9 surfaces: UVec4,
     }
 }
 
@@ -102,6 +104,8 @@ pub trait Bound {
     unsafe fn entry(&self, e: u32) -> Entry;
     /// The record of a manifold.
     fn record(&self, manifold: u32) -> Record<'_>;
+    /// What its surfaces do.
+    fn surface(&self, manifold: u32) -> Surface;
     /// Whether every row of a contact has a stiffness of its own.
     const ROWS: bool;
     /// Stiffness of the tangent rows of manifolds, where every row has its own.
@@ -172,6 +176,10 @@ macro_rules! bound {
             #[inline(always)]
             fn record(&self, manifold: u32) -> $crate::detect::manifold::Record<'_> {
                 self.points.window(record(manifold))
+            }
+            #[inline(always)]
+            fn surface(&self, manifold: u32) -> $crate::solve::surface::Surface {
+                $crate::solve::surface::Surface::load(&self.surfaces, manifold)
             }
             #[inline(always)]
             fn places(&self) -> u32 {
@@ -380,8 +388,19 @@ fn gather<F: OfPoints, B: Bound>(
             let heads = F::map(&records, |record| Head::load(record, 0));
             let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
-            let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+            let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+            if any_driven::<F>(&heads) {
+                let driven = |part: u32| part < there && F::part(&heads, part).driven;
+                let surface = |part: u32| {
+                    if driven(part) { b.surface(F::part(&manifolds, part)) } else { Surface::none() }
+                };
+                let surfaces = Surfaces::<F>::new(surface);
+                let press = F::each(|part| pressed(F::part(&records, part).at(word::LAMBDA + 2)));
+                let resistance = surfaces.resist(shared.normal, shared.turn(), F::spread(&press, |p| *p));
+                pulls.add(&Sum::turning(&resistance, shared.normal, side).total(), shared.normal.common());
+                shared = shared.with_surfaces(&surfaces);
+            }
             let offset = Vector::select(is_a, Vector::zero(), shared.offset);
             let mut points = Points::<F>::of(|word| F::load_each(&records, word));
             if B::ROWS {

@@ -30,6 +30,7 @@ stage! {
         read 11 joint_rows: JointRow,
         read 12 row_states: RowState,
         read 13 joint_links: u32,
+        read 14 surfaces: UVec4,
     }
 }
 

@@ -32,6 +32,7 @@ stage! {
         read 12 row_states: RowState,
         read 13 joint_links: u32,
         read 14 tangent_stiffness: UVec4,
+        read 15 surfaces: UVec4,
     }
 }
 

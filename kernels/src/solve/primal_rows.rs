@@ -26,6 +26,7 @@ stage! {
         update 7 deltas: Twist,
         write 8 poses: Pose,
         read 9 tangent_stiffness: UVec4,
+        read 10 surfaces: UVec4,
     }
 }
 

@@ -18,6 +18,7 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, OfBodies, OfPoints, Real, Vector};
 use crate::solve::contact::{Response, Shared};
+use crate::solve::surface::Resistance;
 use crate::solve::turns::Turns;
 
 /// What the points of a manifold add to a body, before the parts they share are multiplied in.
@@ -73,6 +74,25 @@ impl<F: Real> Sum<F> {
             turn: w * k,
             aa: w.times(w) * k,
             aa_off: w.mixed() * k,
+        }
+    }
+}
+
+impl<F: Real> Sum<F> {
+    /// Of torques about the normal `n` and across it, on the body of which `side` is 1 for a and -1 for b.
+    #[inline(always)]
+    pub fn turning(resistance: &Resistance<F>, n: Vector<F>, side: F) -> Self {
+        let (zero, none) = (Vector::zero(), F::splat(0.0));
+        let (k, more) = (resistance.k, resistance.k_normal - resistance.k);
+        Self {
+            force: zero,
+            torque: resistance.torque * -side,
+            k: none,
+            k_normal: none,
+            lever: zero,
+            turn: zero,
+            aa: Vector::new(k, k, k) + n.times(n) * more,
+            aa_off: n.mixed() * more,
         }
     }
 }

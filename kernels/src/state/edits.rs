@@ -49,8 +49,8 @@ layout! {
 
 /// Kinds of records, in the order in which a body's stand.
 pub mod what {
-    /// The slot has another body: mass, gravity scale in `a`; inertia in `b`; its kind above [`KIND_SHIFT`]. Nothing that was known
-    /// about the last one is kept.
+    /// The slot has another body: mass, gravity scale in `a`; inertia in `b`; linear and angular damping in `c`; its kind
+    /// above [`KIND_SHIFT`]. Nothing that was known about the last one is kept.
     pub const BODY: u32 = 0;
     /// It is put somewhere: position, vector part and scalar part of the rotation.
     pub const POSE: u32 = 1;
@@ -66,10 +66,12 @@ pub mod what {
     pub const FORCE: u32 = 6;
     /// A force at a point, on top of that: force, torque about that point, the point.
     pub const FORCE_AT: u32 = 7;
+    /// How it is damped from now on: linear and angular in `a`.
+    pub const DAMPING: u32 = 8;
     /// Where [`BODY`] has the kind of body.
     pub const KIND_SHIFT: u32 = 8;
     /// Most records a body can have.
-    pub const MOST: u32 = 8;
+    pub const MOST: u32 = 9;
 }
 
 /// The change of velocity that an impulse makes.
@@ -91,7 +93,17 @@ fn apply(edit: &EditRecord, b: &mut Bindings<'_>) {
     let code = edit.what & ((1 << what::KIND_SHIFT) - 1);
     if code == what::BODY {
         let kind = edit.what >> what::KIND_SHIFT;
-        b.bodies.put(body, Body { mass: edit.a.x, inertia: edit.b, gravity_scale: edit.a.y, kind });
+        b.bodies.put(
+            body,
+            Body {
+                mass: edit.a.x,
+                inertia: edit.b,
+                gravity_scale: edit.a.y,
+                kind,
+                linear_damping: edit.c.x,
+                angular_damping: edit.c.y,
+            },
+        );
         b.forces.put(body, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.colours.put(body, NONE);
         // Without a row, nothing that was cached for the slot's last owner is found.
@@ -124,6 +136,10 @@ fn apply(edit: &EditRecord, b: &mut Bindings<'_>) {
             // What it felt in the last step stays as it was.
             b.previous.put(body, b.previous.at(body) + change.linear);
         }
+    } else if code == what::DAMPING {
+        let mut record = b.bodies.at(body);
+        (record.linear_damping, record.angular_damping) = (edit.a.x, edit.a.y);
+        b.bodies.put(body, record);
     } else if code == what::FORCE {
         b.forces.put(body, Twist { linear: edit.a, angular: edit.b });
     } else {

@@ -2,4 +2,5 @@
 
 pub mod edits;
 pub mod events;
+pub mod material;
 pub mod rigid;

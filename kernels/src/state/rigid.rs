@@ -92,6 +92,8 @@ layout! {
         pub largest_turn: f32,
         /// Bodies of an island up to which it is moved in every iteration.
         pub many: u32,
+        /// Least speed of an impact that bounces, in speeds that gravity gives in a step.
+        pub bounce: f32,
         /// Bits of [`option`].
         pub options: u32,
     }
@@ -106,6 +108,10 @@ layout! {
         pub gravity_scale: f32,
         /// One of [`kind`].
         pub kind: u32,
+        /// Part of its velocity that it loses a second, 1/s: see `predict`.
+        pub linear_damping: f32,
+        /// The same of its angular momentum.
+        pub angular_damping: f32,
     }
 
     /// Where the user's body space lies in that of the device: the centre of mass and the principal axes in it.
@@ -163,6 +169,8 @@ layout! {
         pub hull: u32,
         /// Of its surface.
         pub friction: Friction,
+        /// How its coefficients are combined with others', and what else it is: see [`traits`](crate::state::material::traits).
+        pub traits: u32,
     }
 
     /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice that.

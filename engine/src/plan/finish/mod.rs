@@ -1,6 +1,6 @@
 //! What a step leaves behind: broken joints, velocities, contacts for the next step (Algorithm 1, line 37).
 
-use super::solve::{Solve, row_stiffness};
+use super::solve::{Solve, row_stiffness, surfaces};
 use super::step::event_room;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
@@ -65,6 +65,9 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
     };
     let push = store::Push { limit: solve.capacities.manifolds };
     r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))?;
+    if solve.options.features.surfaces {
+        surfaces::record_store(solve, r)?;
+    }
     if solve.options.row_stiffness { row_stiffness::record_store(solve, r) } else { Ok(()) }
 }
 

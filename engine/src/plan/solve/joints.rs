@@ -63,6 +63,7 @@ pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_joints:
         joint_rows: j.rows,
         row_states: j.states,
         joint_links: j.links,
+        surfaces: without.surfaces,
     }
 }
 
@@ -85,6 +86,7 @@ pub(super) fn primal_rows(solve: &Solve<'_>, without: primal::Bind) -> primal_jo
         row_states: with.row_states,
         joint_links: with.joint_links,
         tangent_stiffness: solve.state.tangent_stiffness,
+        surfaces: with.surfaces,
     }
 }
 

@@ -1,8 +1,10 @@
 //! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
 
+pub(super) mod bounce;
 mod joints;
 mod momentum;
 pub(super) mod row_stiffness;
+pub(super) mod surfaces;
 
 use super::detect::Dispatches;
 use super::graph::Graph;
@@ -120,6 +122,7 @@ impl<'a> Solve<'a> {
             rotations: self.rotations,
             poses: s.poses,
             deltas: self.deltas,
+            surfaces: s.surfaces,
         };
         let colours = self.options.colours;
         for colour in 0..=colours {
@@ -145,11 +148,15 @@ impl<'a> Solve<'a> {
             counters: s.counters,
             points: s.points,
             features: s.features,
+            surfaces: s.surfaces,
         };
         let push = dual::Push { limit: self.capacities.manifolds };
         let by_row = self.options.row_stiffness;
         let pass = if by_row { row_stiffness::dual(self, bind).with(push) } else { bind.with(push) };
         r.dispatch_indirect(self.sizes.args, dispatch::MANIFOLDS, pass)?;
+        if self.options.features.rolling {
+            surfaces::record_dual(self, r)?;
+        }
         if self.has_joints() { joints::record_dual(self, r) } else { Ok(()) }
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_rows::B
         poses: without.poses,
         deltas: without.deltas,
         tangent_stiffness: solve.state.tangent_stiffness,
+        surfaces: without.surfaces,
     }
 }
 
@@ -58,6 +59,7 @@ pub(super) fn dual(solve: &Solve<'_>, without: dual::Bind) -> dual_rows::Bind {
         points: without.points,
         features: without.features,
         tangent_stiffness: solve.state.tangent_stiffness,
+        surfaces: without.surfaces,
     }
 }
 

@@ -1,0 +1,74 @@
+//! What surfaces do beyond friction.
+
+use super::Collider;
+use drystone_kernels::state::material::{rule, traits};
+
+/// How the coefficients of two colliders that touch become one. When the two have different rules, the later one in this list counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Combine {
+    /// The root of their product: the default of friction.
+    #[default]
+    GeometricMean,
+    /// Half of their sum.
+    Average,
+    /// The smaller one.
+    Min,
+    /// Their product.
+    Multiply,
+    /// The larger one: the default of restitution, so that a ball that bounces does so on everything.
+    Max,
+}
+
+impl Combine {
+    /// All of them, in the order of precedence.
+    pub const ALL: [Self; 5] = [Self::GeometricMean, Self::Average, Self::Min, Self::Multiply, Self::Max];
+
+    fn code(self) -> u32 {
+        match self {
+            Self::GeometricMean => rule::GEOMETRIC,
+            Self::Average => rule::AVERAGE,
+            Self::Min => rule::LEAST,
+            Self::Multiply => rule::PRODUCT,
+            Self::Max => rule::MOST,
+        }
+    }
+}
+
+/// What some collider of a world is or does: a step has passes only for what there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Features {
+    /// Surfaces that move by themselves, bounce or resist turning.
+    pub surfaces: bool,
+    /// Surfaces that resist turning.
+    pub rolling: bool,
+    /// Surfaces that bounce.
+    pub bounces: bool,
+    /// Colliders that only report what overlaps them.
+    pub sensors: bool,
+}
+
+impl Features {
+    /// These, and those of one more collider.
+    pub(crate) fn with(self, c: &Collider) -> Self {
+        let moves = c.surface_velocity.length_squared() > 0.0 || c.surface_spin.length_squared() > 0.0;
+        let rolling = self.rolling || c.friction_rolling > 0.0 || c.friction_torsional > 0.0;
+        let bounces = self.bounces || c.restitution > 0.0;
+        Self {
+            surfaces: self.surfaces || moves || rolling || bounces,
+            rolling,
+            bounces,
+            sensors: self.sensors || c.sensor,
+        }
+    }
+}
+
+impl Collider {
+    /// As the kernels have them.
+    pub(crate) fn traits(&self) -> u32 {
+        self.friction_combine.code() << traits::FRICTION
+            | self.restitution_combine.code() << traits::RESTITUTION
+            | self.friction_combine.code() << traits::ROLLING
+            | if self.sensor { traits::SENSOR } else { 0 }
+    }
+}

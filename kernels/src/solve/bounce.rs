@@ -1,0 +1,217 @@
+//! Impulses of every manifold's impacts in a round, and how many manifolds act on each body in it. See
+//! [`impact`](crate::solve::impact).
+
+use crate::detect::gate::counter;
+use crate::detect::manifold::Manifold;
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Load, Local, Store, abs, fmax, fmin, sqrt};
+use crate::math::{Pose, Twist};
+use crate::solve::impact::count::{RESTS, STRUCK, WORDS};
+use crate::solve::impact::{Meeting, ROUNDS, Struck, acceleration, four, four_words, phase, word};
+use crate::solve::surface::Surface;
+use crate::state::rigid::{Body, Params};
+use crate::{layout, stage};
+
+stage! {
+    "bounce" each 64 {
+        read 0 params: Params,
+        read 1 manifolds: Manifold,
+        read 2 points: UVec4,
+        read 3 surfaces: UVec4,
+        read 4 bodies: Body,
+        read 5 starts: Pose,
+        read 6 forces: Twist,
+        read 7 impact_velocities: Twist,
+        read 8 velocities: Twist,
+        update 9 impacts: UVec4,
+        update 10 impact_counts: u32,
+        update 11 counters: u32,
+    }
+}
+
+layout! {
+    /// Push constants of `bounce`.
+    pub struct Push {
+        /// Room for manifolds.
+        pub limit: u32,
+        /// One of [`phase`].
+        pub phase: u32,
+        /// 0 in every other round, else 1.
+        pub parity: u32,
+        /// Of the rounds of [`phase::MARK`].
+        pub round: u32,
+    }
+}
+
+/// What of a manifold's impulse counts when so many act on its bodies.
+#[inline(always)]
+pub fn share(counts: &impl Load<u32>, a: u32, c: u32, parity: u32) -> f32 {
+    let (one, two) = (counts.at(a.wrapping_mul(WORDS) + parity), counts.at(c.wrapping_mul(WORDS) + parity));
+    let most = if one > two { one } else { two };
+    1.0 / fmax(most as f32, 1.0)
+}
+
+/// Makes the impulses of one manifold.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.limit || item >= b.counters.at(counter::SOLVED) {
+        return;
+    }
+    let first = push.phase == phase::FIRST;
+    // No contact bounced in the first round: there is nothing to do.
+    if !first && b.counters.at(counter::BOUNCES) == 0 {
+        return;
+    }
+    let (params, manifold) = (b.params.at(0), b.manifolds.at(item));
+    let (index_a, index_c) = (manifold.ends.body_a, manifold.ends.body_b);
+    let (body_a, body_c) = (b.bodies.at(index_a), b.bodies.at(index_c));
+    let (pose_a, pose_c) = (b.starts.at(index_a), b.starts.at(index_c));
+    let before = push.phase <= phase::IMPACTS;
+    let mut velocity_a = b.velocities.at(index_a);
+    let mut velocity_c = b.velocities.at(index_c);
+    if before {
+        velocity_a = b.impact_velocities.at(index_a);
+        velocity_c = b.impact_velocities.at(index_c);
+    }
+    let a = Struck::new(&body_a, pose_a, velocity_a);
+    let c = Struck::new(&body_c, pose_c, velocity_c);
+    let mut meeting = Meeting::new(&manifold, &b.points, item, a, c);
+
+    let place = item.wrapping_mul(word::COUNT);
+    let mut total = Local::splat(0.0);
+    let mut speed = Local::splat(0.0);
+    let mut bounced = Local::splat(0.0);
+    if !first {
+        // What the last round came to.
+        let last = four(b.impacts.at(place));
+        total = four(b.impacts.at(place + word::TOTAL));
+        speed = four(b.impacts.at(place + word::SPEED));
+        bounced = four(b.impacts.at(place + word::BOUNCED));
+        let part = share(&b.impact_counts, index_a, index_c, push.parity ^ 1);
+        let mut k = 0;
+        while k < meeting.count {
+            total.put(k, total.at(k) + last.at(k) * part);
+            k += 1;
+        }
+    }
+
+    if push.phase == phase::MARK {
+        let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS) + RESTS);
+        // In round n, bit n is read and the next one written.
+        let known = (of(index_a) | of(index_c)) & (1 << push.round) != 0;
+        let mut pushes = false;
+        let mut rests = false;
+        let mut k = 0;
+        while k < meeting.count {
+            let pushing = meeting.points.at(k).lambda.z < 0.0;
+            pushes |= pushing;
+            rests |= pushing & (bounced.at(k) == 0.0);
+            k += 1;
+        }
+        let bit = 1 << (push.round + 1);
+        let marks = rests | (pushes & known);
+        if marks & body_a.is_dynamic() {
+            b.impact_counts.or(index_a.wrapping_mul(WORDS) + RESTS, bit);
+        }
+        if marks & body_c.is_dynamic() {
+            b.impact_counts.or(index_c.wrapping_mul(WORDS) + RESTS, bit);
+        }
+        return;
+    }
+
+    let n = meeting.normal;
+    let closing = n.dot(
+        acceleration(&params, &body_a, &b.forces.at(index_a)) - acceleration(&params, &body_c, &b.forces.at(index_c)),
+    );
+    let mut impulses = Local::splat(0.0);
+    let mut acts = false;
+    if before {
+        let restitution = Surface::load(&b.surfaces, item).restitution;
+        let threshold = params.bounce * sqrt(params.gravity.length_squared()) * params.dt;
+        let mut wanted = 0;
+        let mut speeds = Local::splat(0.0);
+        let mut k = 0;
+        while k < meeting.count {
+            let (point, now) = (meeting.points.at(k), meeting.speed(k));
+            if (point.lambda.z < 0.0) & (now < 0.0) {
+                let mut hit = -now;
+                if first {
+                    // Until the gap is covered, it goes on being accelerated; what overlaps hit when there was none.
+                    hit = sqrt(fmax(0.0, now * now - 2.0 * closing * point.gap.z));
+                }
+                let bounces = (restitution > 0.0) & (hit > threshold);
+                wanted |= 1 << k;
+                speeds.put(k, if bounces { restitution * hit } else { 0.0 });
+                if bounces {
+                    bounced.put(k, 1.0);
+                    b.counters.or(counter::BOUNCES, 1);
+                    b.impact_counts.or(index_a.wrapping_mul(WORDS) + STRUCK, 1);
+                    b.impact_counts.or(index_c.wrapping_mul(WORDS) + STRUCK, 1);
+                }
+            }
+            k += 1;
+        }
+        acts = wanted != 0;
+        if acts {
+            impulses = meeting.impulses(wanted, &speeds, &Local::splat(0.0));
+        }
+    } else if push.phase == phase::TAKE {
+        let met = Meeting {
+            a: Struck::new(&body_a, pose_a, b.impact_velocities.at(index_a)),
+            b: Struck::new(&body_c, pose_c, b.impact_velocities.at(index_c)),
+            ..meeting
+        };
+        let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS) + RESTS);
+        let free = (of(index_a) | of(index_c)) & (1 << ROUNDS) == 0;
+        let mut lower = Local::splat(0.0);
+        let mut k = 0;
+        while k < meeting.count {
+            let given = -meeting.points.at(k).lambda.z * params.dt;
+            let bounces = bounced.at(k) > 0.0;
+            let change = if free & bounces { total.at(k) - given } else { 0.0 };
+            impulses.put(k, change);
+            // What is free is also slowed down, as long as it does not pull; the others are only pushed.
+            lower.put(k, if free & bounces { -given } else { 0.0 });
+            let stays = fmin(0.0, meeting.speed(k));
+            let shall = if bounces { met.speed(k) - 0.5 * closing * params.dt } else { stays };
+            // One that did not push is no contact.
+            speed.put(k, if given > 0.0 { shall } else { -f32::MAX });
+            total.put(k, 0.0);
+            k += 1;
+        }
+        b.impacts.put(place + word::LEAST, four_words(&lower));
+    } else {
+        let least = four(b.impacts.at(place + word::LEAST));
+        let mut lower = Local::splat(0.0);
+        let mut wanted = 0;
+        let mut largest = 0.0;
+        let mut k = 0;
+        while k < meeting.count {
+            lower.put(k, least.at(k) - total.at(k));
+            let missing = speed.at(k) - meeting.speed(k);
+            let there = speed.at(k) > -f32::MAX;
+            wanted |= if there { 1 << k } else { 0 };
+            // One that opens faster than it shall is slowed down as far as it was pushed.
+            let matters = there & ((missing > 0.0) | (lower.at(k) < 0.0));
+            largest = if matters { fmax(largest, abs(missing)) } else { largest };
+            k += 1;
+        }
+        acts = largest > 1e-6 * (sqrt(velocity_a.linear.length_squared()) + sqrt(velocity_c.linear.length_squared()));
+        if acts {
+            impulses = meeting.impulses(wanted, &speed, &lower);
+        }
+    }
+    b.impacts.put(place, four_words(&impulses));
+    b.impacts.put(place + word::TOTAL, four_words(&total));
+    b.impacts.put(place + word::SPEED, four_words(&speed));
+    b.impacts.put(place + word::BOUNCED, four_words(&bounced));
+    // Impulses that are taken whole are not counted.
+    if acts & (push.phase != phase::TAKE) {
+        if body_a.is_dynamic() {
+            b.impact_counts.add(index_a.wrapping_mul(WORDS) + push.parity, 1);
+        }
+        if body_c.is_dynamic() {
+            b.impact_counts.add(index_c.wrapping_mul(WORDS) + push.parity, 1);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Velocities as impacts begin with: those at the start of the step. See [`impact`](crate::solve::impact).
+
+use crate::detect::gate::counter;
+use crate::gpu::{Load, Store};
+use crate::math::Twist;
+use crate::solve::impact::{acceleration, count};
+use crate::state::rigid::{Body, Params, row};
+use crate::{layout, stage};
+
+stage! {
+    "bounce_start" each 256 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 velocities: Twist,
+        read 3 forces: Twist,
+        write 4 counters: u32,
+        write 5 impact_velocities: Twist,
+        write 6 impact_counts: u32,
+        write 7 start_velocities: Twist,
+        read 8 joint_links: u32,
+    }
+}
+
+layout! {
+    /// Push constants of `bounce_start`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Room for joints; 0 when there are none.
+        pub joints: u32,
+    }
+}
+
+/// Starts one body.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count {
+        return;
+    }
+    let (params, mut velocity) = (b.params.at(0), b.velocities.at(item));
+    b.start_velocities.put(item, velocity);
+    velocity.linear += acceleration(&params, &b.bodies.at(item), &b.forces.at(item)) * (0.5 * params.dt);
+    b.impact_velocities.put(item, velocity);
+    let mut word = 0;
+    while word < count::WORDS {
+        b.impact_counts.put(item.wrapping_mul(count::WORDS) + word, 0);
+        word += 1;
+    }
+    // What is held by more than contacts is carried, too.
+    let mut carried = b.bodies.at(item).linear_damping > 0.0;
+    if push.joints > 0 {
+        let links = row(&b.joint_links, item, b.joint_links.len());
+        carried |= links.start < links.end;
+    }
+    if carried {
+        b.impact_counts.put(item.wrapping_mul(count::WORDS) + count::RESTS, u32::MAX);
+    }
+    if item == 0 {
+        b.counters.put(counter::BOUNCES, 0);
+    }
+}
