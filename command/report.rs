@@ -5,7 +5,7 @@ use drystone::backend::RunTimes;
 use drystone::glam::DVec3;
 use drystone::metrics::{Metrics, Worst};
 use drystone::world::BodyHandle;
-use drystone::{Event, EventKind, Settings, Simulation, StepReport};
+use drystone::{Event, EventKind, Overlap, Settings, Simulation, StepReport};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -68,8 +68,15 @@ fn event(event: &Event) -> Value {
         EventKind::Broken { joint, force, torque } => {
             json!({"step": step, "event": "broken", "joint": joint.index(), "force": force, "torque": torque})
         }
+        EventKind::SensorBegin(o) => overlap(step, "sensor_begin", &o),
+        EventKind::SensorEnd(o) => overlap(step, "sensor_end", &o),
         other => json!({"step": step, "event": format!("{other:?}")}),
     }
+}
+
+fn overlap(step: u64, word: &str, o: &Overlap) -> Value {
+    json!({"step": step, "event": word, "sensor": o.sensor.index(), "sensor_collider": o.sensor_collider,
+        "body": o.body.index(), "collider": o.collider})
 }
 
 fn milliseconds(time: Duration) -> f32 {

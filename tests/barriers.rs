@@ -196,6 +196,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         dual: true,
         momentum: true,
         body_poses: false,
+        features: drystone::world::Features::NONE,
         row_stiffness: false,
     };
     StepPlan::new(capacities, options).unwrap().recording

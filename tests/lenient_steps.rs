@@ -28,6 +28,7 @@ const OPTIONS: StepOptions = StepOptions {
     dual: true,
     momentum: true,
     body_poses: false,
+    features: drystone::world::Features::NONE,
     row_stiffness: false,
 };
 

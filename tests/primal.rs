@@ -29,6 +29,7 @@ const OPTIONS: StepOptions = StepOptions {
     stabilise: true,
     dual: true,
     body_poses: false,
+    features: drystone::world::Features::NONE,
     momentum: true,
     row_stiffness: false,
 };

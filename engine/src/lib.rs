@@ -46,4 +46,4 @@ pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::{BodyState, JointState, Simulation};
-pub use stepper::{Event, EventKind, StepReport, Stepper};
+pub use stepper::{Event, EventKind, Overlap, StepReport, Stepper};

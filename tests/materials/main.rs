@@ -6,8 +6,11 @@ mod common;
 mod belts;
 mod combine;
 mod damping;
+mod files;
+mod joint_friction;
 mod restitution;
 mod rolling;
+mod sensors;
 
 use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};

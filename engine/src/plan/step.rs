@@ -55,6 +55,11 @@ impl StepOptions {
         self.colour_rounds | 1
     }
 
+    /// Overlaps with sensors that there is room for: as many as pairs, or none when there are no sensors.
+    pub(super) fn sensed_room(&self, capacities: &Capacities) -> u32 {
+        if self.features.sensors { capacities.pairs } else { 0 }
+    }
+
     fn room(&self, capacities: &Capacities) -> Room {
         Room {
             bodies: capacities.bodies.into(),
@@ -72,6 +77,7 @@ impl StepOptions {
             materials: if self.features.surfaces { capacities.colliders.into() } else { 0 },
             surfaces: if self.features.surfaces { capacities.manifolds.into() } else { 0 },
             bounces: if self.features.bounces { capacities.manifolds.into() } else { 0 },
+            sensed: self.sensed_room(capacities).into(),
             events: event_room(capacities).into(),
         }
     }
@@ -79,7 +85,8 @@ impl StepOptions {
 
 /// Events of a frame that there is room for.
 pub(crate) fn event_room(capacities: &Capacities) -> u32 {
-    capacities.bodies.saturating_add(capacities.joints).clamp(1, MOST_EVENTS)
+    let some = capacities.bodies.saturating_add(capacities.joints);
+    some.saturating_add(capacities.colliders).clamp(1, MOST_EVENTS)
 }
 
 /// A step ready to be run.
@@ -121,8 +128,8 @@ impl StepPlan {
         // Up to the gate nothing of the state is changed but what the host asked for.
         record_edits(r, s, capacities.edits)?;
         let (tree, tree_commands) = detect::record_tree(r, s, capacities.colliders)?;
-        let touching = detect::record_touching(r, s, &capacities, &tree)?;
-        let sizes = detect::record_gate(r, s, &capacities, options.colours, options.strict)?;
+        let touching = detect::record_touching(r, s, &capacities, &options, &tree)?;
+        let sizes = detect::record_gate(r, s, &capacities, &options)?;
 
         detect::record_contacts(r, s, &capacities, &touching, sizes)?;
         if options.row_stiffness {
@@ -148,6 +155,9 @@ impl StepPlan {
             solve.record_sweep(r, true)?;
         }
         finish::record_store(&solve, r)?;
+        if options.features.sensors {
+            finish::record_sensors(&solve, r)?;
+        }
 
         let buffers = *s;
         r.share_scratch();

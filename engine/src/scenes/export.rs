@@ -291,6 +291,7 @@ fn joint(name: Option<&String>, desc: &JointDesc, broken: bool, called: &BTreeMa
     for (_, which) in AXES {
         put(&mut fields, word(which), desc.axes[which as usize], base.axes[which as usize], axis);
     }
+    put(&mut fields, "friction", desc.friction, base.friction, |v| list(&v));
     put(&mut fields, "max_force", desc.max_force, base.max_force, number);
     put(&mut fields, "max_torque", desc.max_torque, base.max_torque, number);
     put(&mut fields, "collide", desc.collide, base.collide, |v| v.to_string());

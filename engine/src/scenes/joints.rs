@@ -134,6 +134,11 @@ pub fn add(value: &Value, names: &BTreeMap<String, BodyHandle>, world: &mut Worl
     if let Some([stiffness, damping]) = o.get("stiff", |v| array::<f32, 2>(v, single))? {
         desc = desc.stiff(stiffness, damping);
     }
+    if let Some(friction) = o.get("friction", |v| {
+        if v.is_array() { array::<f32, 7>(v, single) } else { Ok(desc.clone().friction(single(v)?).friction) }
+    })? {
+        desc.friction = friction;
+    }
     desc.max_force = o.get("max_force", single)?.unwrap_or(desc.max_force);
     desc.max_torque = o.get("max_torque", single)?.unwrap_or(desc.max_torque);
     desc.collide = o.get("collide", switch)?.unwrap_or(desc.collide);

@@ -4,6 +4,7 @@ use super::{Role, Room};
 use crate::plan::{Buffer, PlanError, Recording};
 use drystone_kernels::detect::gate::counter;
 use drystone_kernels::detect::manifold::{Manifold, word};
+use drystone_kernels::detect::sensors_list::Overlap;
 use drystone_kernels::finish::stiffness_store;
 use drystone_kernels::gpu::glam::{UVec4, Vec3};
 use drystone_kernels::layout::BodyPose;
@@ -142,6 +143,10 @@ buffers! {
         cached_torques "cached_torques": UVec4, Persistent, |n| n.surfaces.max(1);
         /// Impulses of impacts, [`impact::word::COUNT`] vectors a manifold; or one vector.
         impacts "impacts": UVec4, Result, |n| (n.bounces * u64::from(impact::word::COUNT)).max(1);
+        /// What overlaps sensors; or one.
+        overlaps "overlaps": Overlap, Result, |n| n.sensed.max(1);
+        /// What did in the last step.
+        last_overlaps "last_overlaps": Overlap, Persistent, |n| n.sensed.max(1);
         /// Bodies of every colour, and behind them those of the fallback.
         ranges "ranges": ColourRange, Result, |n| n.colours + 1;
     }

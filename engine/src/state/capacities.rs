@@ -190,6 +190,8 @@ pub(crate) struct Room {
     pub surfaces: u64,
     /// Manifolds that may bounce: all, or none.
     pub bounces: u64,
+    /// Overlaps with sensors there is room for.
+    pub sensed: u64,
     /// Events of a frame that are told one by one.
     pub events: u64,
 }

@@ -7,6 +7,7 @@ use crate::world::{Edit, World};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::state::edits::{EditRecord, what};
 use drystone_kernels::state::material::Material;
+use drystone_kernels::state::material::traits::GENERATION;
 use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, What, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
@@ -93,7 +94,7 @@ pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
         hull,
         pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
         friction: Friction { fixed: c.friction_static, sliding: c.friction_dynamic },
-        traits: c.traits(),
+        traits: c.traits() | world.handle(body).map_or(0, |h| h.generation << GENERATION),
     }
 }
 

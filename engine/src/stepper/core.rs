@@ -3,7 +3,7 @@
 
 use super::bodies::{Batch, BodyRecord, collider_record, material_record};
 use super::joints;
-use super::report::{Event, EventKind, StepReport};
+use super::report::{Event, EventKind, Overlap, StepReport};
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
 use crate::plan::step::{StepOptions, StepPlan};
@@ -397,7 +397,7 @@ impl Core {
         }
         let mut told: Vec<_> = results.events.iter().take(happened as usize).collect();
         // They were appended by whoever came first.
-        told.sort_by_key(|e| (e.step, e.kind, e.index));
+        told.sort_by_key(|e| (e.step, e.kind, e.index, e.other));
         for record in told {
             // The device counts steps with 32 bits.
             let step = first + u64::from(record.step.wrapping_sub(first as u32));
@@ -414,6 +414,13 @@ impl Core {
             let joint = self.world.joint_store().handle(index)?;
             self.world.joint_broke(index);
             return Some(EventKind::Broken { joint, force, torque });
+        }
+        if record.kind == event::SENSOR_BEGIN || record.kind == event::SENSOR_END {
+            let (sensor, sensor_collider) = self.world.collider_owner(index, record.generations & 0xffff)?;
+            let (body, collider) = self.world.collider_owner(record.other, record.generations >> 16)?;
+            let overlap = Overlap { sensor, sensor_collider, body, collider };
+            let begins = record.kind == event::SENSOR_BEGIN;
+            return Some(if begins { EventKind::SensorBegin(overlap) } else { EventKind::SensorEnd(overlap) });
         }
         let body = self.world.handle(index)?;
         if self.quarantined.contains(&body) {

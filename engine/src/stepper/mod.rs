@@ -18,7 +18,7 @@ mod uploads;
 
 pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
-pub use report::{Event, EventKind, StepReport};
+pub use report::{Event, EventKind, Overlap, StepReport};
 pub use uploads::Uploads;
 
 use crate::backend::{Device, Part, ReadInto, Runner};

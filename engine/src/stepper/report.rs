@@ -46,6 +46,23 @@ pub enum EventKind {
         /// The torque, newton metres.
         torque: f32,
     },
+    /// A collider began to overlap a sensor: it does at the start of the step.
+    SensorBegin(Overlap),
+    /// A collider no longer overlaps a sensor. Not told when one of the bodies was removed.
+    SensorEnd(Overlap),
+}
+
+/// A sensor, and what overlaps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Overlap {
+    /// The body that the sensor is on.
+    pub sensor: BodyHandle,
+    /// Which of its colliders the sensor is.
+    pub sensor_collider: usize,
+    /// The body that overlaps it.
+    pub body: BodyHandle,
+    /// With which of its colliders.
+    pub collider: usize,
 }
 
 /// What a step did.

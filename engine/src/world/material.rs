@@ -49,6 +49,9 @@ pub struct Features {
 }
 
 impl Features {
+    /// Nothing but shapes and friction.
+    pub const NONE: Self = Self { surfaces: false, rolling: false, bounces: false, sensors: false };
+
     /// These, and those of one more collider.
     pub(crate) fn with(self, c: &Collider) -> Self {
         let moves = c.surface_velocity.length_squared() > 0.0 || c.surface_spin.length_squared() > 0.0;

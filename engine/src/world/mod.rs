@@ -275,6 +275,13 @@ impl World {
         Some((body, entry, entry.desc.colliders.get(n as usize)?))
     }
 
+    /// Whose the collider of a slot is, if it still is of this generation: the lower half of that of its body.
+    pub(crate) fn collider_owner(&self, slot: u32, generation: u32) -> Option<(BodyHandle, usize)> {
+        let (body, n) = (*self.colliders.get(slot as usize)?)?;
+        let handle = self.handle(body)?;
+        (handle.generation & 0xffff == generation).then_some((handle, n as usize))
+    }
+
     /// The hull of a collider slot.
     pub(crate) fn hull_of(&self, slot: u32) -> Option<u32> {
         let (body, n) = (*self.colliders.get(slot as usize)?)?;

@@ -28,6 +28,8 @@ layout! {
         pub joints: u32,
         /// Dispatches of the primal pass, which `colour_ranges` fills in.
         pub colours: u32,
+        /// Room for overlaps with sensors.
+        pub sensed: u32,
         /// Not 0: a step that does not fit is not made.
         pub strict: u32,
     }
@@ -55,8 +57,12 @@ pub mod counter {
     pub const ISLANDS: u32 = 8;
     /// Not 0 when a contact bounced in this step.
     pub const BOUNCES: u32 = 9;
+    /// Overlaps with sensors in this step.
+    pub const SENSED: u32 = 10;
+    /// Those that are kept of the last step.
+    pub const SENSED_LAST: u32 = 11;
     /// Counters.
-    pub const COUNT: u32 = 10;
+    pub const COUNT: u32 = 12;
 }
 
 /// Entries of `args`.
@@ -75,8 +81,10 @@ pub mod dispatch {
     pub const JOINTS: u32 = 5;
     /// Every body, 64 a workgroup, when there are islands.
     pub const ISLANDS: u32 = 6;
+    /// Room for overlaps with sensors, 64 a workgroup.
+    pub const SENSED: u32 = 7;
     /// Dispatches.
-    pub const COUNT: u32 = 7;
+    pub const COUNT: u32 = 8;
 }
 
 /// Bits of the overflow word.
@@ -127,6 +135,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
     b.args.put(dispatch::ENTRIES, groups(within(entries, entries), 256));
     b.args.put(dispatch::JOINTS, groups(within(push.joints, push.joints), 64));
+    b.args.put(dispatch::SENSED, groups(within(push.sensed, push.sensed), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;

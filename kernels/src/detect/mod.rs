@@ -15,6 +15,8 @@ pub mod pairs_fill;
 pub mod pyramid;
 pub mod refit;
 pub mod scene_bounds;
+pub mod sensors;
+pub mod sensors_list;
 pub mod touch;
 pub mod touch_hull;
 pub mod walk;

@@ -5,7 +5,7 @@ use crate::detect::collide::{Solid, best_axis, other_contact};
 use crate::gpu::{Load, Store};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Body, Collider, Params, margin, shape, world_pose};
+use crate::state::rigid::{Body, Collider, Params, margin, may_touch, shape, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -45,9 +45,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let swap = one.what.shape > two.what.shape;
         let a = if swap { two } else { one };
         let c = if swap { one } else { two };
-        let moves = b.bodies.at(a.what.body).is_dynamic() || b.bodies.at(c.what.body).is_dynamic();
-        let meets = (a.what.groups & c.what.mask) != 0 && (c.what.groups & a.what.mask) != 0;
-        if moves && meets && a.what.body != c.what.body {
+        if may_touch(&a, &c, &b.bodies.at(a.what.body), &b.bodies.at(c.what.body)) {
             let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
             let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
             let near = margin(

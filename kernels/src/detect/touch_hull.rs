@@ -6,7 +6,9 @@ use crate::detect::collide::{Solid, round_contact};
 use crate::gpu::{Load, Store, fmax, glam::Vec3};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Body, Collider, Hull, HullEdge, HullFace, Params, margin, shape, thickness, world_pose};
+use crate::state::rigid::{
+    Body, Collider, Hull, HullEdge, HullFace, Params, margin, may_touch, shape, thickness, world_pose,
+};
 use crate::{layout, stage};
 
 stage! {
@@ -51,9 +53,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if (a.what.shape != shape::HULL && c.what.shape != shape::HULL) || c.what.shape == shape::NONE {
         return;
     }
-    let moves = b.bodies.at(a.what.body).is_dynamic() || b.bodies.at(c.what.body).is_dynamic();
-    let meets = (a.what.groups & c.what.mask) != 0 && (c.what.groups & a.what.mask) != 0;
-    if !moves || !meets || a.what.body == c.what.body {
+    if !may_touch(&a, &c, &b.bodies.at(a.what.body), &b.bodies.at(c.what.body)) {
         return;
     }
     let t = Tables {

@@ -2,6 +2,8 @@
 
 pub mod body_poses;
 pub mod joints_break;
+pub mod sensors_keep;
+pub mod sensors_tell;
 pub mod stiffness_store;
 pub mod store;
 pub mod surfaces_store;

@@ -18,6 +18,10 @@ layout! {
         pub force: f32,
         /// The torque, newton metres.
         pub torque: f32,
+        /// The collider that overlaps a sensor; the sensor is `index`.
+        pub other: u32,
+        /// Generations of both: see [`Overlap`](crate::detect::sensors_list::Overlap).
+        pub generations: u32,
     }
 }
 
@@ -27,6 +31,10 @@ pub mod event {
     pub const QUARANTINED: u32 = 0;
     /// A joint broke.
     pub const BROKEN: u32 = 1;
+    /// Something began to overlap a sensor.
+    pub const SENSOR_BEGIN: u32 = 2;
+    /// Something no longer overlaps a sensor.
+    pub const SENSOR_END: u32 = 3;
 }
 
 /// Appends a record. Beyond `room` it is only counted.

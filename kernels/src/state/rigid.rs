@@ -3,6 +3,7 @@
 use crate::gpu::{Load, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation};
+use crate::state::material::traits::SENSOR;
 
 layout! {
     /// What stays the same over a step, for all bodies.
@@ -423,6 +424,23 @@ pub fn thickness(collider: &Collider) -> f32 {
     }
 }
 
+/// Whether one of two colliders only reports what overlaps it.
+#[inline(always)]
+pub fn senses(a: &Collider, b: &Collider) -> bool {
+    (a.traits | b.traits) & SENSOR != 0
+}
+
+/// Whether two colliders have to be looked at: of different bodies, in groups that meet, and one of them moved by forces. A sensor
+/// also sees what is moved by its velocity, but no other sensor.
+#[inline(always)]
+pub fn may_touch(a: &Collider, b: &Collider, body_a: &Body, body_b: &Body) -> bool {
+    let meets = (a.what.groups & b.what.mask) != 0 && (b.what.groups & a.what.mask) != 0;
+    let forced = body_a.is_dynamic() || body_b.is_dynamic();
+    let driven = body_a.kind == kind::KINEMATIC || body_b.kind == kind::KINEMATIC;
+    let moves = forced || (driven && senses(a, b));
+    moves && meets && a.what.body != b.what.body && a.traits & b.traits & SENSOR == 0
+}
+
 /// The way a collider goes in a step if nothing stops it: what its box is drawn out by. Held at some times its size
 /// ([`Params::sweep`]), so that a body which is far too fast does not meet the whole scene.
 #[inline(always)]
@@ -434,9 +452,12 @@ pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
 }
 
 /// How far apart two colliders may be and still get contacts: a margin, and the way they go towards each other. Contacts
-/// across a gap push only once the bodies would overlap, so fast bodies stop at each other instead of inside.
+/// across a gap push only once the bodies would overlap, so fast bodies stop at each other instead of inside. Sensors see only what overlaps.
 #[inline(always)]
 pub fn margin(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> f32 {
+    if senses(a, b) {
+        return 0.0;
+    }
     let (thick_a, thick_b) = (thickness(a), thickness(b));
     let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
     params.margin * if thick_a < thick_b { thick_a } else { thick_b } + sqrt(way.length_squared())

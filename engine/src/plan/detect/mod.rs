@@ -6,11 +6,14 @@
 pub mod bvh;
 
 use super::primitives::scan::{self, Scan};
+use super::step::StepOptions;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use bvh::{Bvh, Search, Tree};
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
-use drystone_kernels::detect::{bounds, contacts, contacts_hull, gate, joints_apart, touch, touch_hull};
+use drystone_kernels::detect::{
+    bounds, contacts, contacts_hull, gate, joints_apart, sensors, sensors_list, touch, touch_hull,
+};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
 use std::ops::Range;
@@ -21,6 +24,8 @@ pub(super) struct Touching {
     touches: Buffer<u32>,
     axes: Buffer<u32>,
     manifold_offsets: Buffer<u32>,
+    /// Pairs that overlap a sensor, and their places in the list of those.
+    sensed: Option<(Buffer<u32>, Buffer<u32>)>,
 }
 
 /// Sizes of everything behind the gate.
@@ -61,6 +66,7 @@ pub(super) fn record_touching(
     r: &mut Recording,
     s: &StateBuffers,
     capacities: &Capacities,
+    options: &StepOptions,
     tree: &Tree,
 ) -> Result<Touching, PlanError> {
     let room = capacities.pairs;
@@ -112,6 +118,7 @@ pub(super) fn record_touching(
         };
         r.dispatch_each(u64::from(room), bind.with(joints_apart::Push { pairs: found }))?;
     }
+    let sensed = if options.features.sensors { Some(record_sensed(r, s, room, pairs, touches)?) } else { None };
     let scratch = scan::Scratch::new(r, "manifold_offsets", room)?;
     let scan = Scan {
         values: touches,
@@ -121,7 +128,27 @@ pub(super) fn record_touching(
         total: counter::MANIFOLDS,
     };
     scan.record(r, scratch)?;
-    Ok(Touching { pairs, touches, axes, manifold_offsets })
+    Ok(Touching { pairs, touches, axes, manifold_offsets, sensed })
+}
+
+/// Pairs with a sensor: taken out, and given places in a list of their own.
+fn record_sensed(
+    r: &mut Recording,
+    s: &StateBuffers,
+    room: u32,
+    pairs: Buffer<Pair>,
+    touches: Buffer<u32>,
+) -> Result<(Buffer<u32>, Buffer<u32>), PlanError> {
+    let sensed = r.scratch("sensed", u64::from(room))?;
+    let offsets = r.scratch("sensed_offsets", u64::from(room))?;
+    let bind = sensors::Bind { counters: s.counters, pairs, colliders: s.colliders, touches, sensed };
+    let push = sensors::Push { pairs: Extent::counter(counter::PAIRS, room) };
+    r.dispatch_each(u64::from(room), bind.with(push))?;
+    let scratch = scan::Scratch::new(r, "sensed_offsets", room)?;
+    let extent = Extent::host(room);
+    let scan = Scan { values: sensed, prefixes: offsets, extent, counters: s.counters, total: counter::SENSED };
+    scan.record(r, scratch)?;
+    Ok((sensed, offsets))
 }
 
 /// Compares counts with capacities and writes the sizes of everything that follows.
@@ -129,15 +156,16 @@ pub(super) fn record_gate(
     r: &mut Recording,
     s: &StateBuffers,
     capacities: &Capacities,
-    colours: u32,
-    strict: bool,
+    options: &StepOptions,
 ) -> Result<Dispatches, PlanError> {
+    let StepOptions { colours, strict, .. } = *options;
+    let sensed = options.sensed_room(capacities);
     let sizes = Dispatches {
         args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
         colours: r.dispatch_args("colour_args", u64::from(colours) + 1)?,
     };
     let Capacities { bodies, pairs, manifolds, joints, .. } = *capacities;
-    let push = gate::Push { bodies, pairs, manifolds, joints, colours: colours + 1, strict: u32::from(strict) };
+    let push = gate::Push { bodies, pairs, manifolds, joints, colours: colours + 1, sensed, strict: u32::from(strict) };
     let bind = gate::Bind { counters: s.counters, overflow: s.overflow, args: sizes.args, colour_args: sizes.colours };
     r.dispatch(1, bind.with(push))?;
     Ok(sizes)
@@ -152,6 +180,16 @@ pub(super) fn record_contacts(
     sizes: Dispatches,
 ) -> Result<(), PlanError> {
     let Capacities { pairs, manifolds, .. } = *capacities;
+    if let Some((sensed, sensed_offsets)) = touching.sensed {
+        let bind = sensors_list::Bind {
+            pairs: touching.pairs,
+            colliders: s.colliders,
+            sensed,
+            sensed_offsets,
+            overlaps: s.overlaps,
+        };
+        r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(sensors_list::Push { pairs, limit: pairs }))?;
+    }
     if capacities.hulls > 0 {
         let bind = contacts_hull::Bind {
             params: s.params,

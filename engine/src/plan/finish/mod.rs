@@ -5,7 +5,7 @@ use super::step::event_room;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
-use drystone_kernels::finish::{body_poses, joints_break, store, velocity};
+use drystone_kernels::finish::{body_poses, joints_break, sensors_keep, sensors_tell, store, velocity};
 
 /// Forces of joints, and what they break. Without dual passes the force is that of the stiffness.
 pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
@@ -69,6 +69,17 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
         surfaces::record_store(solve, r)?;
     }
     if solve.options.row_stiffness { row_stiffness::record_store(solve, r) } else { Ok(()) }
+}
+
+/// What began and ended overlapping sensors.
+pub(super) fn record_sensors(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let (s, limit) = (solve.state, solve.options.sensed_room(solve.capacities));
+    let (overlaps, last_overlaps, counters) = (s.overlaps, s.last_overlaps, s.counters);
+    let bind = sensors_tell::Bind { overlaps, last_overlaps, counters, events: s.events };
+    let push = sensors_tell::Push { limit, events: event_room(solve.capacities) };
+    r.dispatch_indirect(solve.sizes.args, dispatch::SENSED, bind.with(push))?;
+    let bind = sensors_keep::Bind { overlaps, last_overlaps, counters };
+    r.dispatch_indirect(solve.sizes.args, dispatch::SENSED, bind.with(sensors_keep::Push { limit }))
 }
 
 /// Commands for the end of a frame: poses for drawing.

@@ -143,6 +143,9 @@ pub struct JointDesc {
     pub frame_b: Quat,
     /// What it does, in the order of [`JointAxis::ALL`].
     pub axes: [Axis; 7],
+    /// Friction of the coordinates that are not held, in the same order: the force, or torque, up to which each resists
+    /// being moved. Those of a ball joint resist by themselves, one about each axis.
+    pub friction: [f32; 7],
     /// Force at which it breaks, newtons; infinite when it does not.
     pub max_force: f32,
     /// Torque at which it breaks, newton metres.
@@ -170,6 +173,7 @@ impl JointDesc {
             frame_a: Quat::IDENTITY,
             frame_b: Quat::IDENTITY,
             axes: [Axis::default(); 7],
+            friction: [0.0; 7],
             max_force: f32::INFINITY,
             max_torque: f32::INFINITY,
             collide: false,
@@ -239,6 +243,23 @@ impl JointDesc {
         self
     }
 
+    /// With friction on a coordinate: a force, or torque, up to which it resists being moved.
+    pub fn rubbing(mut self, axis: JointAxis, most: f32) -> Self {
+        self.friction[axis as usize] = most;
+        self
+    }
+
+    /// With the same friction on every coordinate that is not held, but for the distance: a torque for hinges and ball
+    /// joints, a force for sliders.
+    pub fn friction(mut self, most: f32) -> Self {
+        for axis in JointAxis::ALL.into_iter().filter(|a| *a != JointAxis::Distance) {
+            if !matches!(self.axes[axis as usize].hold, Hold::At(_)) {
+                self.friction[axis as usize] = most;
+            }
+        }
+        self
+    }
+
     /// Breaking at a force and a torque.
     pub fn breaking(mut self, force: f32, torque: f32) -> Self {
         (self.max_force, self.max_torque) = (force, torque);
@@ -263,7 +284,9 @@ impl JointDesc {
         at_least_zero("max_force", self.max_force)?;
         at_least_zero("max_torque", self.max_torque)?;
         for (axis, does) in JointAxis::ALL.into_iter().zip(&self.axes) {
-            check_axis(does).map_err(|error| WorldError::Axis { axis, error: Box::new(error) })?;
+            at_least_zero("friction", self.friction[axis as usize])
+                .and_then(|()| check_axis(does))
+                .map_err(|error| WorldError::Axis { axis, error: Box::new(error) })?;
         }
         Ok(())
     }
@@ -297,6 +320,11 @@ impl JointDesc {
                     damping,
                     ..none
                 }),
+            }
+            // A motor that keeps it still, as far as it can.
+            let most = self.friction[axis as usize];
+            if most > 0.0 && !matches!(does.hold, Hold::At(_)) {
+                rows.push(JointRow { role: role::SPEED, bound: bounded(most), ..none });
             }
         }
         rows

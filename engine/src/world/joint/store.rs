@@ -238,11 +238,21 @@ impl World {
         self.set_axis(joint, axis, Axis { hold, drive })
     }
 
+    /// Sets the friction of a coordinate from now on: see [`JointDesc::rubbing`].
+    pub fn set_friction(&mut self, joint: JointHandle, axis: JointAxis, most: f32) -> Result<(), WorldError> {
+        let desc = self.joint_entry(joint)?.desc.clone().rubbing(axis, most);
+        self.change_joint(joint, desc)
+    }
+
     /// Says what a joint does to a coordinate from now on.
     pub fn set_axis(&mut self, joint: JointHandle, axis: JointAxis, does: Axis) -> Result<(), WorldError> {
-        let entry = self.joint_entry(joint)?;
-        let (old, mut desc) = (entry.clone(), entry.desc.clone());
+        let mut desc = self.joint_entry(joint)?.desc.clone();
         desc.axes[axis as usize] = does;
+        self.change_joint(joint, desc)
+    }
+
+    fn change_joint(&mut self, joint: JointHandle, desc: JointDesc) -> Result<(), WorldError> {
+        let old = self.joint_entry(joint)?.clone();
         desc.check()?;
         let roles = |d: &JointDesc| d.rows().iter().map(|r| (r.axis, r.role)).collect::<Vec<_>>();
         let (before, after) = (roles(&old.desc), roles(&desc));

@@ -12,6 +12,7 @@ use crate::gpu::{Load, Read, Store, fmax, fmin, least};
 use crate::layout;
 use crate::layout::{Aabb, END, LEAF, Node, Volume, volume_of};
 use crate::math::Pose;
+use crate::state::material::traits::SENSOR;
 use crate::state::rigid::{Collider, Hull, HullFace, NONE, shape, world_pose};
 
 layout! {
@@ -154,7 +155,8 @@ impl Targets<'_> {
                 let index = self.order.at(at & !LEAF);
                 let collider = self.colliders.at(index);
                 let met = self.touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.what.body)));
-                if met.distance < hit.distance {
+                // Rays go through sensors.
+                if met.distance < hit.distance && collider.traits & SENSOR == 0 {
                     hit = Hit { distance: met.distance, collider: index, body: collider.what.body, normal: met.normal };
                 }
             } else {
