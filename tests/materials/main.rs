@@ -6,6 +6,7 @@ mod common;
 mod belts;
 mod combine;
 mod damping;
+mod devices;
 mod files;
 mod joint_friction;
 mod restitution;

@@ -137,8 +137,8 @@ buffers! {
         /// vector.
         cached_stiffness "cached_stiffness": UVec4, Persistent,
             |n| (n.stiff_rows * u64::from(stiffness_store::ROWS)).max(1);
-        /// What the surfaces of every manifold do, [`surface::word::COUNT`] vectors each; or one vector.
-        surfaces "surfaces": UVec4, Result, |n| (n.surfaces * u64::from(surface::word::COUNT)).max(1);
+        /// What the surfaces of every manifold do, [`surface::word::COUNT`] vectors each; or of one.
+        surfaces "surfaces": UVec4, Result, |n| n.surfaces.max(1) * u64::from(surface::word::COUNT);
         /// Torques against rolling that the next step begins with, one vector a manifold; or one vector.
         cached_torques "cached_torques": UVec4, Persistent, |n| n.surfaces.max(1);
         /// Impulses of impacts, [`impact::word::COUNT`] vectors a manifold; or one vector.

@@ -390,10 +390,11 @@ fn gather<F: OfPoints, B: Bound>(
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
             let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
-            if any_driven::<F>(&heads) {
-                let driven = |part: u32| part < there && F::part(&heads, part).driven;
+            // A lane of a GPU takes it as it is, without a branch: a driver for CPUs needs minutes to compile one here.
+            if F::PARTS == 1 || any_driven::<F>(&heads) {
                 let surface = |part: u32| {
-                    if driven(part) { b.surface(F::part(&manifolds, part)) } else { Surface::none() }
+                    let driven = part < there && F::part(&heads, part).driven;
+                    b.surface(if driven { F::part(&manifolds, part) } else { 0 }).only_if(driven)
                 };
                 let surfaces = Surfaces::<F>::new(surface);
                 let press = F::each(|part| pressed(F::part(&records, part).at(word::LAMBDA + 2)));

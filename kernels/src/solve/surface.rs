@@ -65,6 +65,21 @@ impl Surface {
         Self { drift, spin: 0.0, rolling: 0.0, torsional: 0.0, k: 0.0, restitution: 0.0, torque }
     }
 
+    /// It, or one that does nothing.
+    #[inline(always)]
+    pub fn only_if(self, on: bool) -> Self {
+        let part = if on { 1.0 } else { 0.0 };
+        Self {
+            drift: self.drift * part,
+            spin: self.spin * part,
+            rolling: self.rolling * part,
+            torsional: self.torsional * part,
+            k: self.k * part,
+            restitution: self.restitution * part,
+            torque: self.torque * part,
+        }
+    }
+
     /// Whether the iterations have to know of it.
     #[inline(always)]
     pub fn drives(&self) -> bool {
