@@ -57,7 +57,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.cached_torques.put(item, words(surface.torque, 0));
     if (push.bounces != 0) & (b.counters.at(counter::BOUNCES) != 0) {
         // What bounced flies apart: in the next step its force would push once more.
-        let bounced = four(b.impacts.at(item.wrapping_mul(impact::word::COUNT) + impact::word::BOUNCED));
+        let bounced = four(b.impacts.at(item.wrapping_mul(impact::word::COUNT).wrapping_add(impact::word::BOUNCED)));
         let mut k = 0;
         while k < POINTS {
             if bounced.at(k) > 0.0 {

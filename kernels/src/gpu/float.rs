@@ -67,6 +67,7 @@ pub fn quadrant_angle(y: f32, x: f32) -> f32 {
 pub fn decay(x: f32) -> (f32, f32) {
     // Powers of two go into the exponent; beyond 2^-126 nothing is left.
     let x = if x < 87.0 { x } else { 87.0 };
+    let x = if x > 0.0 { x } else { 0.0 };
     let halvings = (x * core::f32::consts::LOG2_E + 0.5) as i32;
     let n = halvings as f32;
     let r = (n * 0.693_359_4 - x) - n * 2.121_944_4e-4;

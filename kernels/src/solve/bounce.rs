@@ -46,7 +46,8 @@ layout! {
 /// What of a manifold's impulse counts when so many act on its bodies.
 #[inline(always)]
 pub fn share(counts: &impl Load<u32>, a: u32, c: u32, parity: u32) -> f32 {
-    let (one, two) = (counts.at(a.wrapping_mul(WORDS) + parity), counts.at(c.wrapping_mul(WORDS) + parity));
+    let (one, two) =
+        (counts.at(a.wrapping_mul(WORDS).wrapping_add(parity)), counts.at(c.wrapping_mul(WORDS).wrapping_add(parity)));
     let most = if one > two { one } else { two };
     1.0 / fmax(most as f32, 1.0)
 }
@@ -84,9 +85,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if !first {
         // What the last round came to.
         let last = four(b.impacts.at(place));
-        total = four(b.impacts.at(place + word::TOTAL));
-        speed = four(b.impacts.at(place + word::SPEED));
-        bounced = four(b.impacts.at(place + word::BOUNCED));
+        total = four(b.impacts.at(place.wrapping_add(word::TOTAL)));
+        speed = four(b.impacts.at(place.wrapping_add(word::SPEED)));
+        bounced = four(b.impacts.at(place.wrapping_add(word::BOUNCED)));
         let part = share(&b.impact_counts, index_a, index_c, push.parity ^ 1);
         let mut k = 0;
         while k < meeting.count {
@@ -96,9 +97,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
 
     if push.phase == phase::MARK {
-        let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS) + RESTS);
+        let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS).wrapping_add(RESTS));
         // In round n, bit n is read and the next one written.
-        let known = (of(index_a) | of(index_c)) & (1 << push.round) != 0;
+        let known = (of(index_a) | of(index_c)) & 1u32.wrapping_shl(push.round) != 0;
         let mut pushes = false;
         let mut rests = false;
         let mut k = 0;
@@ -108,13 +109,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             rests |= pushing & (bounced.at(k) == 0.0);
             k += 1;
         }
-        let bit = 1 << (push.round + 1);
+        let bit = 1u32.wrapping_shl(push.round.wrapping_add(1));
         let marks = rests | (pushes & known);
         if marks & body_a.is_dynamic() {
-            b.impact_counts.or(index_a.wrapping_mul(WORDS) + RESTS, bit);
+            b.impact_counts.or(index_a.wrapping_mul(WORDS).wrapping_add(RESTS), bit);
         }
         if marks & body_c.is_dynamic() {
-            b.impact_counts.or(index_c.wrapping_mul(WORDS) + RESTS, bit);
+            b.impact_counts.or(index_c.wrapping_mul(WORDS).wrapping_add(RESTS), bit);
         }
         return;
     }
@@ -145,8 +146,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 if bounces {
                     bounced.put(k, 1.0);
                     b.counters.or(counter::BOUNCES, 1);
-                    b.impact_counts.or(index_a.wrapping_mul(WORDS) + STRUCK, 1);
-                    b.impact_counts.or(index_c.wrapping_mul(WORDS) + STRUCK, 1);
+                    b.impact_counts.or(index_a.wrapping_mul(WORDS).wrapping_add(STRUCK), 1);
+                    b.impact_counts.or(index_c.wrapping_mul(WORDS).wrapping_add(STRUCK), 1);
                 }
             }
             k += 1;
@@ -161,7 +162,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             b: Struck::new(&body_c, pose_c, b.impact_velocities.at(index_c)),
             ..meeting
         };
-        let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS) + RESTS);
+        let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS).wrapping_add(RESTS));
         let free = (of(index_a) | of(index_c)) & (1 << ROUNDS) == 0;
         let mut lower = Local::splat(0.0);
         let mut k = 0;
@@ -179,9 +180,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             total.put(k, 0.0);
             k += 1;
         }
-        b.impacts.put(place + word::LEAST, four_words(&lower));
+        b.impacts.put(place.wrapping_add(word::LEAST), four_words(&lower));
     } else {
-        let least = four(b.impacts.at(place + word::LEAST));
+        let least = four(b.impacts.at(place.wrapping_add(word::LEAST)));
         let mut lower = Local::splat(0.0);
         let mut wanted = 0;
         let mut largest = 0.0;
@@ -202,16 +203,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
     }
     b.impacts.put(place, four_words(&impulses));
-    b.impacts.put(place + word::TOTAL, four_words(&total));
-    b.impacts.put(place + word::SPEED, four_words(&speed));
-    b.impacts.put(place + word::BOUNCED, four_words(&bounced));
+    b.impacts.put(place.wrapping_add(word::TOTAL), four_words(&total));
+    b.impacts.put(place.wrapping_add(word::SPEED), four_words(&speed));
+    b.impacts.put(place.wrapping_add(word::BOUNCED), four_words(&bounced));
     // Impulses that are taken whole are not counted.
     if acts & (push.phase != phase::TAKE) {
         if body_a.is_dynamic() {
-            b.impact_counts.add(index_a.wrapping_mul(WORDS) + push.parity, 1);
+            b.impact_counts.add(index_a.wrapping_mul(WORDS).wrapping_add(push.parity), 1);
         }
         if body_c.is_dynamic() {
-            b.impact_counts.add(index_c.wrapping_mul(WORDS) + push.parity, 1);
+            b.impact_counts.add(index_c.wrapping_mul(WORDS).wrapping_add(push.parity), 1);
         }
     }
 }

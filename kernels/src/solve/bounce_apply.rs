@@ -47,8 +47,8 @@ layout! {
 #[inline(always)]
 fn pushed(item: u32, now: &Twist, body: &Body, b: &Bindings<'_>) -> Vec3 {
     let params = b.params.at(0);
-    let mut all = b.impact_counts.at(item.wrapping_mul(WORDS) + STRUCK) != 0;
-    all &= b.impact_counts.at(item.wrapping_mul(WORDS) + RESTS) & (1 << ROUNDS) == 0;
+    let mut all = b.impact_counts.at(item.wrapping_mul(WORDS).wrapping_add(STRUCK)) != 0;
+    all &= b.impact_counts.at(item.wrapping_mul(WORDS).wrapping_add(RESTS)) & (1 << ROUNDS) == 0;
     let mut velocity = b.start_velocities.at(item).linear + acceleration(&params, body, &b.forces.at(item)) * params.dt;
     let entries = entries_of(item, b);
     let mut e = entries.start;
@@ -82,7 +82,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count || b.counters.at(counter::BOUNCES) == 0 {
         return;
     }
-    b.impact_counts.put(item.wrapping_mul(WORDS) + (push.parity ^ 1), 0);
+    b.impact_counts.put(item.wrapping_mul(WORDS).wrapping_add(push.parity ^ 1), 0);
     let body = b.bodies.at(item);
     if !body.is_dynamic() {
         return;

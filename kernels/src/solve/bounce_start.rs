@@ -43,7 +43,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.impact_velocities.put(item, velocity);
     let mut word = 0;
     while word < count::WORDS {
-        b.impact_counts.put(item.wrapping_mul(count::WORDS) + word, 0);
+        b.impact_counts.put(item.wrapping_mul(count::WORDS).wrapping_add(word), 0);
         word += 1;
     }
     // What is held by more than contacts is carried, too.
@@ -53,7 +53,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         carried |= links.start < links.end;
     }
     if carried {
-        b.impact_counts.put(item.wrapping_mul(count::WORDS) + count::RESTS, u32::MAX);
+        b.impact_counts.put(item.wrapping_mul(count::WORDS).wrapping_add(count::RESTS), u32::MAX);
     }
     if item == 0 {
         b.counters.put(counter::BOUNCES, 0);
