@@ -317,25 +317,24 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     if let Some(gravity) = gravity {
         world.set_gravity(gravity)?;
     }
-    let (mut handles, mut names) = (BTreeMap::new(), Names::default());
+    let mut names = Names::default();
     o.need("bodies", |v| {
         each(v, |v| {
             let body = body(v)?;
             let handle = add(&mut world, &body)?;
             if let Some(name) = &body.name {
                 called(&mut names.bodies, name, "body", body.desc.kind)?;
-                handles.insert(name.clone(), handle);
+                world.set_name(handle, name)?;
             }
             Ok(())
         })
     })?;
-    let mut joint_names = BTreeMap::new();
     o.get("joints", |v| {
         each(v, |v| {
-            let joints::Added { name, joint, bodies } = joints::add(v, &handles, &mut world)?;
+            let joints::Added { name, joint, bodies } = joints::add(v, &mut world)?;
             if let Some(name) = name {
                 called(&mut names.joints, &name, "joint", bodies)?;
-                joint_names.insert(name, joint);
+                world.set_joint_name(joint, &name)?;
             }
             Ok(())
         })
@@ -350,5 +349,5 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     o.finish()?;
     let camera = Camera::of(&world);
     let later = later.unwrap_or_default();
-    Ok(Scene { name, world, names: handles, joint_names, later, settings, dt, seconds, camera })
+    Ok(Scene { name, world, later, settings, dt, seconds, camera })
 }

@@ -1,8 +1,8 @@
 //! The world as the device has it: records of bodies and colliders, and the changes of a step as one batch.
 
 use crate::glam::{DVec3, Quat, Vec3};
-use crate::simulation::BodyState;
 use crate::state::Capacities;
+use crate::stepper::BodyState;
 use crate::world::{Edit, World};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::state::edits::{EditRecord, what};

@@ -10,6 +10,7 @@ mod hull;
 mod hull_table;
 mod inertia;
 pub mod joint;
+mod names;
 mod quickhull;
 mod shape;
 
@@ -17,7 +18,7 @@ pub use desc::{BodyDesc, BodyKind};
 pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub(crate) use hull_table::{BOX_EDGES, HullTable};
-pub use joint::{JointDesc, JointHandle};
+pub use joint::{JointDesc, JointError, JointHandle};
 pub use shape::{Collider, Shape};
 
 pub(crate) use edit::{Edit, Sent};
@@ -27,6 +28,7 @@ use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::NONE;
 use inertia::MassProperties;
 use joint::Joints;
+use names::Names;
 
 /// Names a body. Stays unique when its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,6 +81,8 @@ pub struct World {
     free_colliders: Vec<u32>,
     hulls: HullTable,
     joints: Joints,
+    names: Names,
+    joint_names: Names,
     /// In the order in which they were said: slot and change.
     edits: Vec<(u32, Edit)>,
     /// Slots of colliders that the device does not have as they are.
@@ -128,6 +132,8 @@ impl World {
             free_colliders: Vec::new(),
             hulls: HullTable::new(),
             joints: Joints::default(),
+            names: Names::default(),
+            joint_names: Names::default(),
             edits: Vec::new(),
             changed_colliders: Vec::new(),
             changed_hulls: Vec::new(),
@@ -206,6 +212,7 @@ impl World {
         }
         slot.generation = slot.generation.wrapping_add(1);
         slot.sent = false;
+        self.names.forget(body.index);
         self.free.push(body.index);
         self.edits.push((body.index, Edit::Body));
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Axis, Drive, JointAxis, JointDesc, JointHandle};
 use crate::world::{LIMIT, World, WorldError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A joint in the world.
 #[derive(Clone, Debug)]
@@ -84,6 +84,11 @@ impl Joints {
             same
         });
         changed
+    }
+
+    /// Slots of joints that have done nothing yet on the device: those that are new, or were repaired, since the last step.
+    pub fn fresh(&self) -> BTreeSet<u32> {
+        self.changed.iter().filter(|c| c.fresh).map(|c| c.slot).collect()
     }
 
     pub fn relinked(&self) -> bool {
@@ -182,6 +187,7 @@ impl World {
     /// Takes a joint out of its slot and off its bodies.
     pub(in crate::world) fn drop_joint(&mut self, index: u32) {
         let Some(entry) = self.joints.remove(index) else { return };
+        self.joint_names.forget(index);
         for body in [Some(entry.desc.body_a), entry.desc.body_b].into_iter().flatten() {
             if let Some(body) = &mut self.slots[body.index as usize].entry {
                 body.joints.retain(|j| *j != index);
