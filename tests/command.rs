@@ -286,7 +286,7 @@ fn traces_follow_bodies_and_joints_step_by_step() {
 
 #[test]
 fn what_is_not_there_all_the_time_is_empty_in_its_trace() {
-    // The tour's ball comes after 1.5 s or later, and is taken away again; names may have commas in them.
+    // A body that comes after 0.03 s and goes after 0.07 s, with a name that needs quotes.
     let path = std::env::temp_dir().join(format!("drystone-comes-{}", std::process::id()));
     let (scene, file) = (path.with_extension("json"), path.with_extension("csv"));
     let comes = r#"{"seconds": 0.1, "dt": 0.01, "gravity": [0, 0, 0], "bodies": [], "later": [

@@ -15,6 +15,7 @@ mod generic;
 mod hinge;
 mod life;
 mod ragdolls;
+mod readback;
 mod scenes;
 mod slider;
 mod spring;
