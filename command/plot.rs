@@ -115,7 +115,8 @@ fn path(points: &[(f64, f64)]) -> String {
     text
 }
 
-/// What can be told apart on the paper: of points in one column of pixels the first, the lowest, the highest and the last.
+/// What can be told apart on the paper: of points in one column of pixels the first, the lowest, the highest and the
+/// last.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
     for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {

@@ -146,7 +146,8 @@ fn the_table_is_for_people_and_never_in_the_way_of_the_report() {
 
 #[test]
 fn joints_are_told_with_their_forces_errors_and_names() {
-    // The lower of two weights of 2 kg on hooks hangs from a hook that bears 30 N, and is pushed down with 20 N after a while.
+    // The lower of two weights of 2 kg on hooks hangs from a hook that bears 30 N, and is pushed down with 20 N after a
+    // while.
     let path = std::env::temp_dir().join(format!("drystone-hooks-{}.json", std::process::id()));
     let hooks = r#"{"seconds": 2, "settings": {"iterations": 20}, "bodies": [
         {"name": "upper", "mass": 2, "inertia": [1, 1, 1]},

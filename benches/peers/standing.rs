@@ -1,8 +1,8 @@
-//! What stands after a minute, at the same iterations: `cargo bench -p drystone-peers -- --stands`, with parts of scenes' names
-//! to pick some. Statics says that all of these stand. Nothing is typed in: every figure is of this run.
+//! What stands after a minute, at the same iterations: `cargo bench -p drystone-peers -- --stands`, with parts of
+//! scenes' names to pick some. Statics says that all of these stand. Nothing is typed in: every figure is of this run.
 //!
-//! A body's drift is how far it is from where it began. A scene stands when no body ever drifts by more than a twentieth of
-//! the scene's size, and is at rest when in its last second none is faster than 10 mm/s.
+//! A body's drift is how far it is from where it began. A scene stands when no body ever drifts by more than a
+//! twentieth of the scene's size, and is at rest when in its last second none is faster than 10 mm/s.
 
 use super::{DT, Engine, Rapier, rapier};
 use drystone::backend::Device;
@@ -24,7 +24,8 @@ const STANDS: f32 = 0.05;
 /// Speed of what is at rest, m/s.
 const REST: f32 = 0.01;
 
-/// Boxes of half a metre on a slope, one on the other. Their centre of mass is within their foot up to 5.7 degrees of ten.
+/// Boxes of half a metre on a slope, one on the other. Ten of them tip beyond 5.7 degrees, where their centre of mass
+/// leaves their foot.
 fn tower(boxes: u32, degrees: f32) -> World {
     let mut world = World::new();
     let turn = Quat::from_rotation_z(degrees.to_radians());
@@ -37,7 +38,8 @@ fn tower(boxes: u32, degrees: f32) -> World {
     world
 }
 
-/// Bars of 1 kg and 10 cm on hinges that hang straight down, and a load below them. They touch nothing, each other neither.
+/// Bars of 1 kg and 10 cm on hinges that hang straight down, and a load below them. They touch nothing, each other
+/// neither.
 fn chain(hinges: u32, load: f32) -> World {
     let mut world = World::new();
     let about = Quat::from_rotation_arc(Vec3::X, Vec3::Z);
@@ -134,7 +136,7 @@ pub fn main() {
     let seconds = f64::from(STEPS) * f64::from(DT);
     println!("what stands after {seconds:.0} s, at dt 1/60 without sleeping\n");
     println!(
-        "| scene | iterations | engine | | top: start, lowest | drift: largest, at the end | fastest in the last second |"
+        "| scene | iterations | engine | | top: start, lowest | drift: largest, at the end | fastest, last second |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (name, world) in all {

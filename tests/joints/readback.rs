@@ -1,4 +1,5 @@
-//! What is read of joints: errors against what was set up, forces against weights, and both ways of reading against each other.
+//! What is read of joints: errors against what was set up, forces against weights, and both ways of reading against
+//! each other.
 
 use super::*;
 use drystone::glam::Quat;

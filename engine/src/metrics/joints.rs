@@ -28,8 +28,8 @@ impl OfJoints {
     }
 }
 
-/// What the joints of a state amount to. Those that are broken hold nothing and are not off; what one broke at counts in
-/// the step in which it did.
+/// What the joints of a state amount to. Those that are broken hold nothing and are not off; what one broke at counts
+/// in the step in which it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct JointMetrics {
@@ -93,7 +93,8 @@ pub struct JointPeak {
     pub mean: f64,
 }
 
-/// The worst of every quantity of joints over time. Feed it the metrics of as many steps as you can afford to read back.
+/// The worst of every quantity of joints over time. Feed it the metrics of as many steps as you can afford to read
+/// back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WorstJoints {
@@ -137,8 +138,8 @@ impl WorstJoints {
     }
 }
 
-/// How far every joint is from where it holds its bodies: metres over the coordinates along lengths, radians over angles.
-/// Limits count beyond them. Joints that are broken are left out.
+/// How far every joint is from where it holds its bodies: metres over the coordinates along lengths, radians over
+/// angles. Limits count beyond them. Joints that are broken are left out.
 pub fn joint_errors(simulation: &mut Simulation) -> Result<Vec<(JointHandle, f64, f64)>> {
     let states = simulation.joints()?.into_iter().filter(|(_, s)| !s.broken);
     Ok(states.map(|(joint, s)| (joint, s.error.linear, s.error.angular)).collect())

@@ -1,5 +1,5 @@
-//! Energy, momentum, penetration and a hash of all poses, computed from the state in double precision; and what joints pull
-//! with and are off by.
+//! Energy, momentum, penetration and a hash of all poses, computed from the state in double precision; and what joints
+//! pull with and are off by.
 
 mod joints;
 

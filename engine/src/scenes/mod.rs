@@ -283,8 +283,8 @@ fn thrown(name: &str, body: BodyDesc) -> Action {
     Action::Add { name: Some(name.to_owned()), body }
 }
 
-/// Sub-steps and iterations that a scene is meant for: those of its figure in "Augmented Vertex Block Descent", or of the
-/// paper that the scene is from; scenes of no paper have those their tests hold with.
+/// Sub-steps and iterations that a scene is meant for: those of its figure in "Augmented Vertex Block Descent", or of
+/// the paper that the scene is from; scenes of no paper have those their tests hold with.
 fn meant_for(scene: &str) -> (u32, u32) {
     match scene {
         // Figures 2 and 4: springs.
@@ -297,8 +297,8 @@ fn meant_for(scene: &str) -> (u32, u32) {
         "chainmail" => (1, 15),
         // Figure 14. Figure 13 does not say.
         "joint_grid" | "wall" => (1, 10),
-        // "Adaptive Sub-stepping", section 4: at most 25 iterations. Its sub-steps, as many as a bound on stability asks
-        // for, are its own.
+        // "Adaptive Sub-stepping", section 4: at most 25 iterations. Its sub-steps, as many as a bound on stability
+        // asks for, are its own.
         "bridge" | "swing_box" => (1, 25),
         // A box 120 times as heavy as a segment.
         "rope" => (1, 20),

@@ -6,8 +6,8 @@ use crate::glam::{Quat, Vec3};
 use crate::world::{BodyDesc, BodyHandle, JointHandle, World};
 use crate::{Result, Simulation};
 
-/// Something that happens once. Bodies and joints go by their names in the world, bodies that are added by the one they are
-/// added with.
+/// Something that happens once. Bodies and joints go by their names in the world, bodies that are added by the one they
+/// are added with.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A body is thrown in.

@@ -1,8 +1,8 @@
 //! What bodies and joints do, read from the device between steps.
 //!
-//! Each call here waits for the device once, and only for what it copies; a step itself reads none of it. A host that records
-//! steps into its own frames reads the same buffers there, without any wait:
-//! `Stepper::poses`, `Stepper::joint_forces`, and [`JointDesc::error`](crate::world::JointDesc::error) of the poses.
+//! Each call here waits for the device once, and only for what it copies; a step itself reads none of it. A host that
+//! records steps into its own frames reads the same buffers there, without any wait: `Stepper::poses`,
+//! `Stepper::joint_forces`, and [`JointDesc::error`](crate::world::JointDesc::error) of the poses.
 
 use super::bodies::{BodyRecord, from_device};
 use super::{JointForce, Stepper};
@@ -93,8 +93,8 @@ impl Stepper<Box<dyn Runner>> {
         Ok(self.states([body.index()], None)?.0[0])
     }
 
-    /// The states of all bodies, as [`Stepper::body`] gives them, in the order of [`World::handles`]. Waits for the device
-    /// once.
+    /// The states of all bodies, as [`Stepper::body`] gives them, in the order of [`World::handles`]. Waits for the
+    /// device once.
     pub fn bodies(&mut self) -> Result<Vec<(BodyHandle, BodyState)>> {
         let (states, _) = self.all(false)?;
         let world = &self.core.world;
@@ -109,7 +109,8 @@ impl Stepper<Box<dyn Runner>> {
         joint_state(&self.core.world, joint, pull, states)
     }
 
-    /// What all joints did, as [`Stepper::joint`] tells it, in the order of [`World::joints`]. Waits for the device once.
+    /// What all joints did, as [`Stepper::joint`] tells it, in the order of [`World::joints`]. Waits for the device
+    /// once.
     pub fn joints(&mut self) -> Result<Vec<(JointHandle, JointState)>> {
         if self.core.world.joints().next().is_none() {
             return Ok(Vec::new());

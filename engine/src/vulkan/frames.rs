@@ -516,8 +516,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         })
     }
 
-    /// Where the forces of all joints lie, `None` when there is no room for joints. Reading them costs what the host's own
-    /// copy of them costs: nothing here copies or waits. How far a joint is off follows from poses:
+    /// Where the forces of all joints lie, `None` when there is no room for joints. Reading them costs what the host's
+    /// own copy of them costs: nothing here copies or waits. How far a joint is off follows from poses:
     /// [`JointDesc::error`](crate::world::JointDesc::error). Ask again after every [`Stepper::prepare`].
     pub fn joint_forces(&self) -> Option<JointForceView> {
         let count = self.capacities().joints;

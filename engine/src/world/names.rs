@@ -1,5 +1,5 @@
-//! What bodies and joints are called. A name stands for one body, or for one joint, and goes with it; events, reports and
-//! scene files say it beside the slot.
+//! What bodies and joints are called. A name stands for one body, or for one joint, and goes with it; events, reports
+//! and scene files say it beside the slot.
 
 use super::{BodyDesc, BodyHandle, JointDesc, JointHandle, World, WorldError};
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 use super::{Hold, JointAxis, JointDesc};
 use crate::glam::{DVec3, Quat, Vec3};
 
-/// How far a joint is from where it holds its bodies. Coordinates that are free count nothing, those with limits what they
-/// are beyond them; springs and motors hold nothing.
+/// How far a joint is from where it holds its bodies. Coordinates that are free count nothing, those with limits what
+/// they are beyond them; springs and motors hold nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointError {
     /// Over all coordinates along lengths, metres.
@@ -14,8 +14,8 @@ pub struct JointError {
 }
 
 impl JointDesc {
-    /// Its error when its bodies' origins are at these places, turned so. Without a body b, the second pose is not looked
-    /// at: the joint holds to the world.
+    /// Its error when its bodies' origins are at these places, turned so. Without a body b, the second pose is not
+    /// looked at: the joint holds to the world.
     pub fn error(&self, a: (Vec3, Quat), b: (Vec3, Quat)) -> JointError {
         let b = if self.body_b.is_some() { b } else { (Vec3::ZERO, Quat::IDENTITY) };
         let end = |(position, rotation): (Vec3, Quat), anchor: Vec3, frame: Quat| {

@@ -86,7 +86,8 @@ impl Joints {
         changed
     }
 
-    /// Slots of joints that have done nothing yet on the device: those that are new, or were repaired, since the last step.
+    /// Slots of joints that have done nothing yet on the device: those that are new, or were repaired, since the last
+    /// step.
     pub fn fresh(&self) -> BTreeSet<u32> {
         self.changed.iter().filter(|c| c.fresh).map(|c| c.slot).collect()
     }
