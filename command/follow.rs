@@ -278,8 +278,8 @@ impl Followers {
         self.steps.iter().map(|s| f64::from(*s) * self.dt).collect()
     }
 
-    /// For people: what each came to.
-    pub fn summary(&self) -> Vec<(String, String)> {
+    /// For people: whether it is a body or a joint, and what it came to.
+    pub fn summary(&self) -> Vec<(&'static str, String)> {
         let gone = || "is not there at the end".to_owned();
         let body = |s: &BodyState| {
             let (p, v, w) = (s.position, s.linear_velocity.length(), s.angular_velocity.length());
@@ -291,8 +291,9 @@ impl Followers {
             let broken = if s.broken { ", broken" } else { "" };
             format!("{force:.4e} N, {torque:.4e} N m, off by {off:.3} mm and {turned:.5} rad at the end{broken}")
         };
-        let bodies = self.bodies.iter().map(|b| (b.target.label.clone(), b.now.as_ref().map_or_else(gone, body)));
-        let joints = self.joints.iter().map(|j| (j.target.label.clone(), j.now.as_ref().map_or_else(gone, joint)));
+        let named = |target: &Target, what: String| format!("`{}` {what}", target.label);
+        let bodies = self.bodies.iter().map(|b| ("body", named(&b.target, b.now.as_ref().map_or_else(gone, body))));
+        let joints = self.joints.iter().map(|j| ("joint", named(&j.target, j.now.as_ref().map_or_else(gone, joint))));
         bodies.chain(joints).collect()
     }
 

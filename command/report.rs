@@ -239,8 +239,8 @@ impl Run {
             let seen = at("angular_error", most.step);
             line("", format!("off by {now:.5} rad at the end, {:.5} rad at most {seen}", most.value));
         }
-        for (label, what) in self.followers.summary() {
-            line(&label, what);
+        for (kind, what) in self.followers.summary() {
+            line(kind, what);
         }
         let a_body = memory / simulation.world().len().max(1) as u64;
         line("memory", format!("{:.1} MB, {a_body} bytes a body", memory as f64 / 1e6));

@@ -281,8 +281,11 @@ fn traces_follow_bodies_and_joints_step_by_step() {
     // People are told where it is in the end.
     let said = drystone(&[&run[..], &trace].concat());
     let table = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert!(table.lines().any(|l| l.starts_with("ball ") && l.contains("m/s")), "{table}");
-    assert!(table.lines().any(|l| l.starts_with("joint 1 ") && l.contains("off by")), "{table}");
+    assert!(table.lines().any(|l| l.starts_with("body ") && l.contains("`ball` at (") && l.contains("m/s")), "{table}");
+    assert!(
+        table.lines().any(|l| l.starts_with("joint ") && l.contains("`joint 1`") && l.contains("off by")),
+        "{table}"
+    );
 }
 
 #[test]
