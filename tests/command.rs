@@ -341,6 +341,22 @@ fn scenes_run_with_the_iterations_they_are_meant_for() {
 }
 
 #[test]
+fn sweeps_run_with_the_iterations_of_their_scene() {
+    let sweep = |more: &[&str]| {
+        let run = ["sweep", "pendulum", "--set", "links=4", "--param", "ratio=10,1000", "--steps", "20"];
+        let output = drystone(&[&run[..], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let usual = sweep(&[]);
+    assert_eq!(usual.lines().count(), 3, "a header and a line a value: {usual}");
+    assert_eq!(sweep(&["--iterations", "20"]), usual);
+    assert_ne!(sweep(&["--iterations", "2"]), usual);
+    let unknown = drystone(&["sweep", "pendulum", "--param", "colour=1"]);
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("no parameter `colour`"), "{unknown:?}");
+}
+
+#[test]
 fn scene_files_run_with_their_settings_and_those_of_the_command() {
     let tour = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/scenes/tour.json");
     let run = ["run", tour, "--backend", "cpu", "--json", "-"];
