@@ -48,6 +48,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &detect::pairs_fill::STAGE,
     &detect::touch::STAGE,
     &detect::touch_hull::STAGE,
+    &detect::apart_pairs::STAGE,
     &detect::joints_apart::STAGE,
     &detect::gate::STAGE,
     &detect::contacts_hull::STAGE,

@@ -15,6 +15,7 @@ mod generic;
 mod hinge;
 mod life;
 mod ragdolls;
+mod rows;
 mod scenes;
 mod slider;
 mod spring;

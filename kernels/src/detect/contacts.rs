@@ -14,8 +14,8 @@ use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin,
-    option, reach, row, shape, world_pose,
+    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS,
+    contact_row, margin, option, reach, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -64,7 +64,7 @@ pub fn find_cached(
     cached_pairs: &impl Load<CachedPair>,
 ) -> u32 {
     let room = entries.len();
-    let (row_a, row_c) = (row(rows, ends.body_a, room), row(rows, ends.body_b, room));
+    let (row_a, row_c) = (contact_row(rows, ends.body_a, room), contact_row(rows, ends.body_b, room));
     let (moves_a, moves_c) = (bodies.at(ends.body_a).is_dynamic(), bodies.at(ends.body_b).is_dynamic());
     let first = moves_a && (!moves_c || row_a.count() <= row_c.count());
     let row = if first { row_a } else { row_c };

@@ -1,5 +1,6 @@
 //! Collision detection (Algorithm 1, line 1): boxes, hierarchy, pairs, contacts. Up to `gate` nothing of the state is changed.
 
+pub mod apart_pairs;
 pub mod bounds;
 pub mod collide;
 pub mod contacts;
