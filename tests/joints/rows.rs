@@ -1,4 +1,5 @@
-//! What the device makes of joints by itself: rows that list contacts and joints of every body, and pairs that joints keep apart.
+//! What the device makes of joints by itself: rows that list contacts and joints of every body, and pairs that joints
+//! keep apart.
 
 use super::*;
 use drystone::backend::RunnerExt;
@@ -10,7 +11,8 @@ use drystone_kernels::state::rigid::{Entry, NONE, entry, row};
 /// Entries of a body as they should be: kind, which, whether the body is its b, and who is at the other end.
 type Expected = Vec<(u32, u32, bool, u32)>;
 
-/// Reads rows, manifolds and joints, and compares the rows with a list made here. Returns how many entries of each kind there are.
+/// Reads rows, manifolds and joints, and compares the rows with a list made here. Returns how many entries of each kind
+/// there are.
 fn check(simulation: &mut Simulation, place: &str) -> [usize; 2] {
     let (buffers, bodies) = (simulation.plan().buffers, simulation.world().handles().collect::<Vec<_>>());
     let runner = simulation.runner();

@@ -1,6 +1,6 @@
-//! For every joint that keeps its bodies from touching each other, a number made of the two: `joints_apart` looks for pairs of
-//! bodies in the sorted list of them. Rows will not do: those of this step are made later, and those of the last one
-//! know nothing of joints that are new.
+//! For every joint that keeps its bodies from touching each other, a number made of the two: `joints_apart` looks for
+//! pairs of bodies in the sorted list of them, from where `apart_buckets` says. Rows will not do: those of this step
+//! are made later, and those of the last one know nothing of joints that are new.
 
 use crate::gpu::{Load, Store};
 use crate::graph::colour::hash;

@@ -3,7 +3,6 @@
 use crate::detect::apart_pairs::{keeps_apart, pair_key};
 use crate::gpu::{Load, Store, least};
 use crate::layout::{Extent, Pair};
-use crate::primitives::search::lower_bound;
 use crate::solve::joints::Joint;
 use crate::state::rigid::Collider;
 use crate::{layout, stage};
@@ -16,7 +15,8 @@ stage! {
         read 3 joints: Joint,
         read 4 keys: u32,
         read 5 joint_numbers: u32,
-        write 6 touches: u32,
+        read 6 buckets: u32,
+        write 7 touches: u32,
     }
 }
 
@@ -41,8 +41,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let pair = b.pairs.at(item);
     let (one, two) = (b.colliders.at(pair.a).what.body, b.colliders.at(pair.b).what.body);
     let (key, count) = (pair_key(one, two, push.bits), least(push.joints, b.keys.len()));
-    let mut place = lower_bound(&b.keys, count, key);
-    // Other bodies may have the same key, and the same bodies several joints.
+    let mut place = b.buckets.at(key);
+    // Other bodies may have the same key, and the same bodies several joints. Where there is none, the place is beyond
+    // the list.
     let mut apart = false;
     while !apart && place < count && b.keys.at(place) == key {
         let joint = b.joints.at(b.joint_numbers.at(place));

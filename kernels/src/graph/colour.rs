@@ -65,7 +65,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             // SAFETY: `row` has held the end against the number of entries.
             let other = unsafe { b.entries.known(e) }.other;
             let colour = b.colours.at(other);
-            if b.bodies.at(other).is_dynamic() && colour < colours {
+            if colour < colours && b.bodies.at(other).is_dynamic() {
                 used |= 1 << colour;
                 gives_way = gives_way || (colour == mine && precedes(other, item));
             }

@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn nodes_of_two_kinds_have_ranges_of_their_own_in_every_colour() {
-        // Two colours of two kinds, the fallback, and bodies that are not solved. Of the second kind only the second colour and the
-        // fallback have any.
+        // Two colours of two kinds, the fallback, and bodies that are not solved. Of the second kind only the second
+        // colour and the fallback have any.
         let (colours, kinds) = (2, 2);
         let nodes = [(0, 0, 5), (1, 0, 2), (1, 1, 70), (2, 0, 1), (2, 1, 3)];
         let key = |(colour, kind, count): (u32, u32, usize)| vec![node::range(colour, kinds, kind); count];
@@ -80,7 +80,8 @@ mod tests {
         let mut ranges = vec![ColourRange { start: 0, end: 0, lanes: 0 }; 6];
         let mut args = vec![DispatchArgs { x: 9, y: 9, z: 9 }; 6];
         let push = Push { count: keys.len() as u32, colours, kinds, lanes: 4, large: 50 };
-        // SAFETY: as many elements as there are, which live until the end of the test and are touched by nothing else meanwhile.
+        // SAFETY: as many elements as there are, which live until the end of the test and are touched by nothing else
+        // meanwhile.
         let mut b = unsafe {
             Bindings {
                 keys: Read::new(keys.as_ptr(), keys.len()),

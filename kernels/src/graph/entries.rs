@@ -2,7 +2,7 @@
 //! into rows. Manifolds come first, and the sort is stable: so does every row list them.
 
 use crate::detect::manifold::Manifold;
-use crate::gpu::{Load, Store};
+use crate::gpu::Load;
 use crate::solve::joints::Joint;
 use crate::state::rigid::Body;
 use crate::{layout, stage};
@@ -49,6 +49,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if body < push.nobody && b.bodies.at(body).is_dynamic() {
         key = body;
     }
-    b.keys.put(item, key);
-    b.payloads.put(item, item);
+    // SAFETY: `item` is the number of the invocation, and these are stored by number only.
+    unsafe {
+        b.keys.put_own(item, key);
+        b.payloads.put_own(item, item);
+    }
 }

@@ -4,8 +4,9 @@
 //! Sets are joined as in a lock-free union-find: every body points to one of its set with a lower number, the first of a set to
 //! itself, and numbers only ever become lower. Whoever comes first, in the end the first of every set is its lowest
 //! body, so the result is the same in every run although the ways there are not; hence a stage in three phases, the
-//! last of which leaves only what is certain. More may be joined behind it, and bodies told again: what joints tie together is found on
-//! the way to what touches. All the bodies that are not free are one set, the ground, lower than all others.
+//! last of which leaves only what is certain. More may be joined behind it, and bodies told again: what joints tie
+//! together is found on the way to what touches. All the bodies that are not free are one set, the ground, lower than
+//! all others.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Record, record};
@@ -102,10 +103,11 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let row = contact_row(&b.rows, item, b.entries.len());
     let mut e = row.start;
     while e < row.end {
-        let entry = b.entries.at(e);
+        // SAFETY: `contact_row` has held the end against the number of entries.
+        let entry = unsafe { b.entries.known(e) };
         let other = entry.other;
         // Once for each two; what does not move has no row of its own.
-        let ours = entry.is_a() | !b.bodies.at(other).is_dynamic();
+        let ours = entry.is_a() || !b.bodies.at(other).is_dynamic();
         // Points lie far away, and most bodies of a heap are of one set already.
         if ours
             && first(b, item + 1) != first(b, other.wrapping_add(1))

@@ -3,7 +3,7 @@
 //! manifolds and joints that lie all over memory.
 
 use crate::detect::manifold::Manifold;
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Store, least};
 use crate::solve::joints::Joint;
 use crate::state::rigid::{Entry, NONE, entry};
 use crate::{layout, stage};
@@ -46,31 +46,39 @@ fn entry_of(body: u32, place: u32, push: &Push, b: &Bindings<'_>) -> Entry {
     }
 }
 
-/// Looks at one entry and its neighbours. Every word of a row is written by one item: the first of a kind says where that kind
-/// begins, and those before it which have none; the last of the row where it ends.
+/// Looks at one entry and its neighbours. Every word of a row is written by one item: the first of a kind says where
+/// that kind begins, and those before it which have none; the last of the row where it ends.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.limit {
+    let limit = least(push.limit, least(b.keys.len(), b.payloads.len()));
+    if item >= limit {
         return;
     }
-    let key = b.keys.at(item);
+    // SAFETY: here and below, places up to `limit`, which is no more than there are keys and payloads.
+    let (key, place) = unsafe { (b.keys.known(item), b.payloads.known(item)) };
     if key == push.nobody {
         return;
     }
-    let place = b.payloads.at(item);
     // SAFETY: `item` is the number of the invocation, and entries are stored by number only.
     unsafe { b.entries.put_own(item, entry_of(key, place, push, b)) };
     let kind_of = |place: u32| if place < push.contacts { entry::CONTACT } else { entry::JOINT };
     let (first, kind) = (key.wrapping_mul(entry::ROW_WORDS), kind_of(place));
     let mut word = 0;
-    if item > 0 && b.keys.at(item - 1) == key {
-        word = kind_of(b.payloads.at(item - 1)) + 1;
+    // SAFETY: as above.
+    if item > 0 && unsafe { b.keys.known(item - 1) } == key {
+        // Kinds never become lower in a row.
+        word = 1;
+        if kind > 0 {
+            // SAFETY: as above.
+            word = kind_of(unsafe { b.payloads.known(item - 1) }) + 1;
+        }
     }
     while word <= kind {
         b.rows.put(first.wrapping_add(word), item);
         word += 1;
     }
-    if item + 1 == push.limit || b.keys.at(item + 1) != key {
+    // SAFETY: as above.
+    if item + 1 == limit || unsafe { b.keys.known(item + 1) } != key {
         let mut word = kind + 1;
         while word <= entry::KINDS {
             b.rows.put(first.wrapping_add(word), item + 1);

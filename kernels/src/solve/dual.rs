@@ -179,8 +179,8 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let first = F::map(&items, |i| record(*i));
     let (mut kt, mut ku) = b.tangents::<F>(&items);
-    // SAFETY: records and features of the items, which are below `end`, and so below what there is room for. Items come from the number of
-    // the workgroup and of the lane, so no other lane has them.
+    // SAFETY: records and features of the items, which are below `end`, and so below what there is room for. Items come
+    // from the number of the workgroup and of the lane, so no other lane has them.
     let (mut own_points, mut own_features) = unsafe { b.own() };
     let heads = F::map(&first, |f| Head::load(&own_points, *f));
     let shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);

@@ -5,8 +5,8 @@
 //! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
 //! one fills the device with one lane a body, a small one does not.
 //!
-//! It is a family of stages, see `sweep`: with joints or without, with one stiffness a point or one a row. The code is the same, and what a
-//! stage does not do is not compiled into it, so that nobody carries registers for it.
+//! It is a family of stages, see `sweep`: with joints or without, with one stiffness a point or one a row. The code is
+//! the same, and what a stage does not do is not compiled into it, so that nobody carries registers for it.
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 

@@ -1,5 +1,5 @@
-//! `primal` when every row of a contact has a stiffness of its own, as published: the other reads one stiffness a point, in
-//! the manifold's record, and does not pay for three.
+//! `primal` when every row of a contact has a stiffness of its own, as published: the other reads one stiffness a
+//! point, in the manifold's record, and does not pay for three.
 
 pub use crate::solve::primal::Push;
 

@@ -1,7 +1,8 @@
 //! What the stages of the primal family have in common: the buffers, and how `primal`'s code gets at them.
 //!
-//! A stage of the family is one call of `primal_stage!`. It says whether the stage knows of joints and of a stiffness for
-//! every row of a contact, and which buffers it has besides those of all; plans bind any of them from one set ([`Buffers`]).
+//! A stage of the family is one call of `primal_stage!`. It says whether the stage knows of joints and of a stiffness
+//! for every row of a contact, and which buffers it has besides those of all; plans bind any of them from one set
+//! ([`Buffers`]).
 
 use crate::detect::manifold::Record;
 #[cfg(not(target_arch = "spirv"))]
@@ -59,8 +60,8 @@ pub trait Bound {
     fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
         (F::splat(0.0), F::splat(0.0))
     }
-    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a subgroup call it
-    /// together; those for which `on` is false have no body.
+    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a
+    /// subgroup call it together; those for which `on` is false have no body.
     #[inline(always)]
     fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32), _stabilise: bool) -> System {
         System::none()
@@ -99,8 +100,8 @@ impl JointViews<'_, '_> {
         if on {
             row = joint_row(self.rows, index, self.entries.len());
         }
-        // Lanes go through as many joints as the one of their subgroup that has the most, and through as many rows of each: the
-        // sums over teams want them all. One that has none left looks at the first joint and adds nothing.
+        // Lanes go through as many joints as the one of their subgroup that has the most, and through as many rows of
+        // each: the sums over teams want them all. One that has none left looks at the first joint and adds nothing.
         let mut e = row.start + lane;
         while group.any(e < row.end) {
             let here = e < row.end;

@@ -12,10 +12,12 @@ use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use bvh::{Bvh, Search, Tree};
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
-use drystone_kernels::detect::{apart_pairs, bounds, contacts, contacts_hull, gate, joints_apart, touch, touch_hull};
+use drystone_kernels::detect::{
+    apart_buckets, apart_pairs, bounds, contacts, contacts_hull, gate, joints_apart, manifold_pairs, touch, touch_hull,
+};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
-use drystone_kernels::state::rigid::node;
+use drystone_kernels::state::rigid::{NONE, node};
 use std::ops::Range;
 
 /// Pairs that touch: what detection hands to the gate and to `contacts`.
@@ -140,6 +142,10 @@ fn record_apart(
         spare: counter::SPARE,
     };
     let sorted = sort.record(r, "apart.sort")?;
+    let buckets = r.scratch("apart.buckets", 1 << bits)?;
+    r.fill(buckets, 0..1 << bits, NONE)?;
+    let bind = apart_buckets::Bind { keys: sorted.keys, buckets };
+    r.dispatch_each(u64::from(count), bind.with(apart_buckets::Push { count, bits }))?;
     let bind = joints_apart::Bind {
         counters: s.counters,
         pairs,
@@ -147,6 +153,7 @@ fn record_apart(
         joints,
         keys: sorted.keys,
         joint_numbers: sorted.payloads,
+        buckets,
         touches,
     };
     r.dispatch_each(found.limit.into(), bind.with(joints_apart::Push { pairs: found, joints: count, bits }))
@@ -202,6 +209,10 @@ pub(super) fn record_contacts(
         };
         r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts_hull::Push { pairs, manifolds }))?;
     }
+    let manifold_pairs = r.scratch("manifold_pairs", u64::from(manifolds))?;
+    let Touching { touches, manifold_offsets, .. } = *touching;
+    let bind = manifold_pairs::Bind { touches, manifold_offsets, manifold_pairs };
+    r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(manifold_pairs::Push { pairs, manifolds }))?;
     let bind = contacts::Bind {
         params: s.params,
         velocities: s.velocities,
@@ -209,9 +220,9 @@ pub(super) fn record_contacts(
         poses: s.poses,
         colliders: s.colliders,
         pairs: touching.pairs,
-        touches: touching.touches,
+        manifold_pairs,
+        counters: s.counters,
         axes: touching.axes,
-        manifold_offsets: touching.manifold_offsets,
         rows: s.rows,
         entries: s.entries,
         cached_pairs: s.cached_pairs,
@@ -220,5 +231,5 @@ pub(super) fn record_contacts(
         points: s.points,
         features: s.features,
     };
-    r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))
+    r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(contacts::Push { manifolds }))
 }

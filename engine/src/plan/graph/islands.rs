@@ -1,4 +1,5 @@
-//! Which bodies hang together: one forest of bodies a step, which more and more ties join, and the bodies sorted by island.
+//! Which bodies hang together: one forest of bodies a step, which more and more ties join, and the bodies sorted by
+//! island.
 
 use super::bits;
 use crate::plan::detect::Dispatches;

@@ -99,8 +99,9 @@ impl<'a> Solve<'a> {
         r.dispatch_indirect(self.sizes.args, dispatch::BODIES, bind.with(push))
     }
 
-    /// Lines 7 to 36. What hangs together is moved as one too: in every iteration when there are joints, which have joined
-    /// bodies in `jointed`, and all contacts do; else behind the iterations, when it is known which contacts push.
+    /// Lines 7 to 36. What hangs together is moved as one too: in every iteration when there are joints, which have
+    /// joined bodies in `jointed`, and all contacts do; else behind the iterations, when it is known which contacts
+    /// push.
     pub fn record_iterations(&self, r: &mut Recording, jointed: Option<Forest>) -> Result<(), PlanError> {
         let options = self.options;
         let moves_islands = options.momentum && options.dual;
