@@ -16,6 +16,7 @@ mod hinge;
 mod life;
 mod ragdolls;
 mod readback;
+mod rows;
 mod scenes;
 mod slider;
 mod spring;

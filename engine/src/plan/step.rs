@@ -126,9 +126,9 @@ impl StepPlan {
         let graph = graph::record(r, s, &capacities, &options, sizes)?;
 
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;
-        solve.record_warm_start(r)?;
+        let jointed = solve.record_warm_start(r)?;
         solve.record_predict(r)?;
-        solve.record_iterations(r)?;
+        solve.record_iterations(r, jointed)?;
 
         finish::record_joint_forces(&solve, r)?;
         finish::record_velocity(&solve, r)?;

@@ -6,16 +6,15 @@
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
 use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::detect::manifold::{
-    FourPoints, Head, Manifold, ManifoldEnds, Point, RecordMut, feature_words, features, record,
-};
+use crate::detect::gate::counter;
+use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record, word};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin,
-    option, reach, row, shape, world_pose,
+    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS,
+    contact_row, margin, option, reach, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -26,9 +25,9 @@ stage! {
         read 2 poses: Pose,
         read 3 colliders: Collider,
         read 4 pairs: Pair,
-        read 5 touches: u32,
+        read 5 manifold_pairs: u32,
         read 6 axes: u32,
-        read 7 manifold_offsets: u32,
+        read 7 counters: u32,
         read 8 rows: u32,
         read 9 entries: Entry,
         read 10 cached_pairs: CachedPair,
@@ -43,8 +42,6 @@ stage! {
 layout! {
     /// Push constants of `contacts`.
     pub struct Push {
-        /// Room for pairs.
-        pub pairs: u32,
         /// Room for manifolds.
         pub manifolds: u32,
     }
@@ -64,7 +61,7 @@ pub fn find_cached(
     cached_pairs: &impl Load<CachedPair>,
 ) -> u32 {
     let room = entries.len();
-    let (row_a, row_c) = (row(rows, ends.body_a, room), row(rows, ends.body_b, room));
+    let (row_a, row_c) = (contact_row(rows, ends.body_a, room), contact_row(rows, ends.body_b, room));
     let (moves_a, moves_c) = (bodies.at(ends.body_a).is_dynamic(), bodies.at(ends.body_b).is_dynamic());
     let first = moves_a && (!moves_c || row_a.count() <= row_c.count());
     let row = if first { row_a } else { row_c };
@@ -144,18 +141,16 @@ fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
     contact
 }
 
-/// Makes the manifold of one pair, if it touches.
+/// Makes one manifold.
 #[inline(always)]
-pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.pairs || b.touches.at(item) == 0 {
-        return;
-    }
-    let place = b.manifold_offsets.at(item);
-    if place >= push.manifolds {
+pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
+    let room = least(push.manifolds, b.points.len() / word::COUNT);
+    if place >= room || place >= b.counters.at(counter::SOLVED) {
         return;
     }
     let params = b.params.at(0);
-    let pair = b.pairs.at(item);
+    let number = b.manifold_pairs.at(place);
+    let pair = b.pairs.at(number);
     let swap = b.colliders.at(pair.a).what.shape > b.colliders.at(pair.b).what.shape;
     let (index_a, index_c) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
     let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
@@ -165,7 +160,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let contact: Contact = if a.what.shape == shape::HULL || c.what.shape == shape::HULL {
         found_before(b, place)
     } else if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
-        box_contact(&sa, &sc, b.axes.at(item), near)
+        box_contact(&sa, &sc, b.axes.at(number), near)
     } else {
         other_contact(&sa, a.what.shape, &sc, c.what.shape, near)
     };
@@ -180,11 +175,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let friction_static = sqrt(a.friction.fixed * c.friction.fixed);
     let friction_dynamic = sqrt(a.friction.sliding * c.friction.sliding);
     let ends = ManifoldEnds { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body };
-    b.manifolds.put(place, Manifold { ends, unit, count: contact.count });
+    // SAFETY: `place` is the number of the invocation, and manifolds are stored and loaded by number only.
+    unsafe { b.manifolds.put_own(place, Manifold { ends, unit, count: contact.count }) };
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
     let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
-    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
-    head.store(&mut made, 0);
+    // SAFETY: the record of manifold `place`, the number of the invocation, which is below the number of records there
+    // is room for; records are stored and loaded by number only.
+    head.store(&mut unsafe { b.points.own() }, record(place));
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
     let cached = find_cached(&ends, &b.bodies, &b.rows, &b.entries, &b.cached_pairs);
@@ -195,8 +192,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     // Those who take all four at once need not look which are there.
     let mut points = FourPoints::none();
     let mut features = Local::splat(0);
+    let count = least(contact.count, POINTS);
     let mut k = 0;
-    while k < contact.count {
+    while k < count {
         let named = contact.feature.at(k);
         let (feature, rolls) = (named & !ROLLS, named & ROLLS != 0);
         let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
@@ -246,7 +244,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         features.put(k, feature | flag);
         k += 1;
     }
-    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
-    points.store(&mut made, 0);
-    b.features.put(place, feature_words(&features));
+    // SAFETY: as for the head; features are stored and loaded by number too.
+    unsafe {
+        points.store(&mut b.points.own(), record(place));
+        b.features.put_own(place, feature_words(&features));
+    }
 }

@@ -44,20 +44,21 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let mut body = b.bodies.at(item);
+    // SAFETY: here and below, `item` is the number of the invocation, and these are stored and loaded by number only.
+    let (mut body, delta) = unsafe { (b.bodies.at_own(item), b.deltas.at_own(item)) };
     if body.kind != kind::DYNAMIC {
         return;
     }
-    let (delta, start, rank) = (b.deltas.at(item), b.starts.at(item), b.body_order.at(item));
+    let (start, rank) = (b.starts.at(item), b.body_order.at(item));
     let scale = 1.0 / b.params.at(0).dt;
     let p = start.position + delta.linear;
     if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
-        let (pose, before) = (Pose { position: p, rotation: b.rotations.at(rank) }, b.velocities.at(item).linear);
+        let pose = Pose { position: p, rotation: b.rotations.at(rank) };
         let velocity = Twist { linear: delta.linear * scale, angular: delta.angular * scale };
-        // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
+        // SAFETY: as above.
         unsafe {
             b.poses.put_own(item, pose);
-            b.previous.put_own(item, before);
+            b.previous.put_own(item, b.velocities.at_own(item).linear);
             b.velocities.put_own(item, velocity);
         }
     } else {

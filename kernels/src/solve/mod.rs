@@ -16,5 +16,6 @@ pub mod primal_joints_rows;
 pub mod primal_rows;
 pub mod solver_body;
 pub mod stiffness_start;
+pub mod sweep;
 pub mod system;
 pub mod turns;

@@ -26,7 +26,7 @@ use crate::solve::contact::is_finite;
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::system::{System, Systems};
-use crate::state::rigid::{Body, EntryRange, NONE, Params, row};
+use crate::state::rigid::{Body, Entry, EntryRange, NONE, Params, joint_row};
 use crate::{layout, stage};
 
 stage! {
@@ -38,13 +38,14 @@ stage! {
         read 4 members: u32,
         update 5 poses: Pose,
         update 6 deltas: Twist,
-        read 7 joint_links: u32,
+        read 7 rows: u32,
         read 8 params: Params,
         read 9 joints: Joint,
         read 10 joint_rows: JointRow,
         read 11 row_states: RowState,
         read 12 body_order: u32,
         update 13 rotations: Rotation,
+        read 14 entries: Entry,
     }
 }
 
@@ -79,11 +80,8 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 #[inline(always)]
 fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
     let mut place = b.starts.at(index).position;
-    if push.joints != 0 {
-        let links = row(&b.joint_links, index, b.joint_links.len());
-        if links.start < links.end {
-            place += b.deltas.at(index).linear;
-        }
+    if push.joints != 0 && joint_row(&b.rows, index, u32::MAX).count() > 0 {
+        place += b.deltas.at(index).linear;
     }
     place
 }
@@ -185,16 +183,16 @@ fn hold(
 ) -> f32 {
     let mut links = EntryRange::EMPTY;
     if on {
-        links = row(&b.joint_links, index, b.joint_links.len());
+        links = joint_row(&b.rows, index, b.entries.len());
     }
     let mut count = 0.0;
     let mut e = links.start;
     while group.any(e < links.end) {
         // Who has none left looks at the first joint, and adds nothing.
         let here = e < links.end;
-        let entry = b.joint_links.at(if here { e } else { 0 });
-        let joint = b.joints.at(if here { entry >> 1 } else { 0 });
-        let is_a = entry & 1 == 0;
+        let entry = b.entries.at(if here { e } else { 0 });
+        let joint = b.joints.at(if here { entry.joint() } else { 0 });
+        let is_a = entry.is_a();
         let other = if is_a { joint.body_b } else { joint.body_a };
         let mut held = here && joint.flags & flag::BROKEN == 0;
         if held && other != NONE {

@@ -14,7 +14,7 @@ use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store, fmax, fmin, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
-use crate::state::rigid::{Body, Params, kind, option, row};
+use crate::state::rigid::{Body, Params, contact_row, joint_row, kind, option};
 use crate::{layout, stage};
 
 stage! {
@@ -28,10 +28,9 @@ stage! {
         write 6 solver_bodies: UVec4,
         write 7 deltas: Twist,
         read 8 forces: Twist,
-        read 9 joint_links: u32,
-        read 10 rows: u32,
-        read 11 body_order: u32,
-        write 12 rotations: Rotation,
+        read 9 rows: u32,
+        read 10 body_order: u32,
+        write 11 rotations: Rotation,
     }
 }
 
@@ -40,8 +39,6 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Room for joints; 0 when there are none.
-        pub joints: u32,
     }
 }
 
@@ -83,7 +80,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let (params, joints) = (b.params.at(0), push.joints);
+    let params = b.params.at(0);
     let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
     let dt = params.dt;
     let first_order = params.options & option::FIRST_ORDER != 0;
@@ -108,11 +105,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let push = force.linear * (dt * dt / body.mass);
         let felt = (velocity.linear - b.previous.at(item)) * dt;
         pulls = fall + push;
-        let mut jointed = false;
-        if joints > 0 && params.options & option::FALLING_ONLY != 0 {
-            let links = row(&b.joint_links, item, b.joint_links.len());
-            jointed = links.start < links.end;
-        }
+        let falling_only = params.options & option::FALLING_ONLY != 0;
+        let jointed = falling_only && joint_row(&b.rows, item, u32::MAX).count() > 0;
         start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;
@@ -129,7 +123,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let target = Pose { position: linear + pulls, rotation };
     let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };
     let rank = b.body_order.at(item);
-    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item, u32::MAX));
+    frame.store(&mut b.solver_bodies, rank, contact_row(&b.rows, item, u32::MAX));
     b.rotations.put(rank, rotation);
     // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
     unsafe {

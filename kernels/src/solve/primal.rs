@@ -5,40 +5,28 @@
 //! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
 //! one fills the device with one lane a body, a small one does not.
 //!
-//! `primal_joints` is the same pass for worlds with joints.
+//! It is a family of stages, see `sweep`: with joints or without, with one stiffness a point or one a row. The code is
+//! the same, and what a stage does not do is not compiled into it, so that nobody carries registers for it.
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::detect::manifold::{Head, Record, record, word};
-use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector, least};
+use crate::detect::manifold::Head;
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Group, OfBodies, OfPoints, Vector, least};
+use crate::layout;
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
 use crate::solve::solver_body::SolverBody;
+use crate::solve::sweep::{Bound, primal_stage};
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
 use crate::solve::turns::{TurnForm, Turns};
-use crate::state::rigid::{ColourRange, Entry, EntryRange, NONE, Params, option};
-use crate::{layout, stage};
-
-stage! {
-    "primal" group 64, wide {
-        read 0 params: Params,
-        read 1 solver_bodies: UVec4,
-        read 2 points: UVec4,
-        read 3 entries: Entry,
-        read 4 ranges: ColourRange,
-        read 5 order: u32,
-        update 6 rotations: Rotation,
-        update 7 deltas: Twist,
-        write 8 poses: Pose,
-    }
-}
+use crate::state::rigid::{EntryRange, NONE, option};
 
 layout! {
     /// Push constants of `primal`.
     pub struct Push {
-        /// The colour.
-        pub colour: u32,
+        /// Colour and kind of the nodes, see [`node::range`](crate::state::rigid::node::range).
+        pub range: u32,
         /// Not 0: the first team solves all bodies in turn.
         pub serial: u32,
         /// Not 0: corrects the error that is left, behind the iterations (section 6).
@@ -79,156 +67,15 @@ impl Team {
     }
 }
 
-/// What the pass reads and writes: buffers of `primal`, or of `primal_joints`, which has more.
-pub trait Bound {
-    /// Settings.
-    fn params(&self) -> Params;
-    /// Bodies of a colour.
-    fn range(&self, colour: u32) -> ColourRange;
-    /// The body at a place in the order of colours.
-    fn ordered(&self, place: u32) -> u32;
-    /// What the body at a place brings along.
-    fn frame(&self, place: u32) -> SolverBody;
-    /// Its row.
-    fn row(&self, place: u32) -> EntryRange;
-    /// The rotation it has now.
-    fn rotation(&self, place: u32) -> Rotation;
-    /// The way a body went.
-    fn delta(&self, index: u32) -> Twist;
-    /// An entry of a row.
-    ///
-    /// # Safety
-    /// It is one: [`Bound::row`] gave the row.
-    unsafe fn entry(&self, e: u32) -> Entry;
-    /// The record of a manifold.
-    fn record(&self, manifold: u32) -> Record<'_>;
-    /// Whether every row of a contact has a stiffness of its own.
-    const ROWS: bool;
-    /// Stiffness of the tangent rows of manifolds, where every row has its own.
-    #[inline(always)]
-    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
-        (F::splat(0.0), F::splat(0.0))
-    }
-    /// Behind the last place in the order of colours.
-    fn places(&self) -> u32;
-    /// Asks for the entries of the body at a place, and for how it moved.
-    fn prefetch_entries(&self, place: u32);
-    /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
-    fn prefetch_contact(&self, e: u32);
-    /// The same long before.
-    fn prefetch_contact_early(&self, e: u32);
-    /// Turns the body at a place.
-    fn turn(&mut self, place: u32, rotation: Rotation);
-    /// Moves a body.
-    fn put(&mut self, index: u32, delta: Twist);
-    /// Says where a body is.
-    fn show(&mut self, index: u32, pose: Pose);
-    /// Whether there are joints.
-    const JOINTS: bool;
-    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a subgroup call it
-    /// together; those for which `on` is false have no body.
-    fn joints(&self, group: &Group, on: bool, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
+primal_stage! {
+    "primal", joints false, rows false, poses write {}
 }
 
-/// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
-macro_rules! bound {
-    ($joints:literal $rows:literal $($given:item)*) => {
-        impl $crate::solve::primal::Bound for Bindings<'_> {
-            const JOINTS: bool = $joints;
-            const ROWS: bool = $rows;
-            #[inline(always)]
-            fn params(&self) -> Params {
-                self.params.at(0)
-            }
-            #[inline(always)]
-            fn range(&self, colour: u32) -> ColourRange {
-                self.ranges.at(colour)
-            }
-            #[inline(always)]
-            fn ordered(&self, place: u32) -> u32 {
-                self.order.at(place)
-            }
-            #[inline(always)]
-            fn frame(&self, place: u32) -> SolverBody {
-                SolverBody::load(&SolverBody::at(&self.solver_bodies, place))
-            }
-            #[inline(always)]
-            fn row(&self, place: u32) -> EntryRange {
-                SolverBody::row(&SolverBody::at(&self.solver_bodies, place), self.entries.len())
-            }
-            #[inline(always)]
-            fn rotation(&self, place: u32) -> Rotation {
-                self.rotations.at(place)
-            }
-            #[inline(always)]
-            fn delta(&self, index: u32) -> Twist {
-                self.deltas.at(index)
-            }
-            #[inline(always)]
-            unsafe fn entry(&self, e: u32) -> Entry {
-                // SAFETY: `row` holds its end against the number of entries.
-                unsafe { self.entries.known(e) }
-            }
-            #[inline(always)]
-            fn record(&self, manifold: u32) -> $crate::detect::manifold::Record<'_> {
-                self.points.window(record(manifold))
-            }
-            #[inline(always)]
-            fn places(&self) -> u32 {
-                self.order.len()
-            }
-            #[inline(always)]
-            fn prefetch_entries(&self, place: u32) {
-                let (index, row) = (self.order.at(place), self.row(place));
-                self.entries.prefetch(row.start, row.count());
-                self.deltas.prefetch(index, 1);
-            }
-            #[inline(always)]
-            fn prefetch_contact(&self, e: u32) {
-                let entry = self.entries.at(e);
-                self.points.prefetch(record(entry.manifold()), word::COUNT);
-                self.deltas.prefetch(entry.other, 1);
-            }
-            #[inline(always)]
-            fn prefetch_contact_early(&self, e: u32) {
-                self.points.prefetch_early(record(self.entries.at(e).manifold()), word::COUNT);
-            }
-            #[inline(always)]
-            fn turn(&mut self, place: u32, rotation: Rotation) {
-                self.rotations.put(place, rotation);
-            }
-            #[inline(always)]
-            fn put(&mut self, index: u32, delta: Twist) {
-                self.deltas.put(index, delta);
-            }
-            #[inline(always)]
-            fn show(&mut self, index: u32, pose: Pose) {
-                self.poses.put(index, pose);
-            }
-            $(#[inline(always)] $given)*
-        }
-    };
-}
-pub(crate) use bound;
-
-bound! {
-    false false
-    fn joints(&self, _group: &Group, _on: bool, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
-        System::none()
-    }
-}
-
-/// Solves a workgroup's bodies of the colour, or all of them.
-#[inline(always)]
-pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    sweep::<F, _>(group, push, b);
-}
-
-/// The same for the buffers of either stage.
+/// Solves a workgroup's bodies of the colour, or all of them, whichever stage of the family it is.
 #[inline(always)]
 pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
     // The same for the whole dispatch, and so are the rounds that it makes.
-    let colour = b.range(push.colour);
+    let colour = b.range(push.range);
     let range = EntryRange { start: colour.start, end: colour.end }.within(b.places());
     let shift = least(colour.lanes.trailing_zeros(), LANES.trailing_zeros());
     let team = Team::new(group, 1 << shift);
@@ -309,7 +156,7 @@ impl<B: OfBodies> Batch<B> {
         B::put_lane(&mut self.indices, i, index);
         B::put_lane(&mut self.pulls, i, gather::<F, T>(group, &mine, row, next, team, stabilise, b));
         if T::JOINTS {
-            B::put_lane(&mut self.joints, i, b.joints(group, on, index, team.lane, team.width, stabilise));
+            B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width), stabilise));
         }
     }
 }

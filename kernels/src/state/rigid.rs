@@ -1,6 +1,6 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::{Load, glam::Vec3, least, sqrt};
+use crate::gpu::{Load, Store, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation};
 
@@ -215,16 +215,16 @@ layout! {
         pub feature: u32,
     }
 
-    /// A manifold in a body's row.
+    /// A manifold or a joint in a body's row.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Entry {
-        /// Twice the manifold, and one more when the body is its b.
+        /// Twice the manifold or joint, and one more when the body is its b; one of [`entry`] above [`entry::SHIFT`].
         pub side: u32,
-        /// The body at the other end.
+        /// The body at the other end. A joint to the world names the body itself.
         pub other: u32,
     }
 
-    /// Bodies of a colour, in the list sorted by colour.
+    /// Nodes of a colour and of a kind, in the list sorted by both.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct ColourRange {
         /// First of them.
@@ -255,6 +255,36 @@ pub mod kind {
     pub const STATIC: u32 = 2;
     /// Nothing, it is no longer there or was taken out because its state was not finite.
     pub const DISABLED: u32 = 3;
+}
+
+/// What has degrees of freedom, by how many: the passes of a colour are one for each kind.
+pub mod node {
+    /// A rigid body: six.
+    pub const RIGID: u32 = 0;
+    /// Kinds there are.
+    pub const KINDS: u32 = 1;
+
+    /// Where the nodes of a colour and a kind are in the list of ranges; also the key that they are sorted by. The
+    /// fallback counts as the colour behind the last.
+    #[inline(always)]
+    pub fn range(colour: u32, kinds: u32, kind: u32) -> u32 {
+        colour.wrapping_mul(kinds).wrapping_add(kind)
+    }
+}
+
+/// What an entry of a row is about. A row lists them kind by kind, in this order.
+pub mod entry {
+    /// A manifold.
+    pub const CONTACT: u32 = 0;
+    /// A joint.
+    pub const JOINT: u32 = 1;
+    /// Kinds there are.
+    pub const KINDS: u32 = 2;
+    /// Where the kind begins in [`Entry::side`](super::Entry::side): lists are shorter than 2^29.
+    pub const SHIFT: u32 = 30;
+    /// Words of a body's row: where the entries of each kind begin, and behind the last kind where they end. They are
+    /// written by different lanes.
+    pub const ROW_WORDS: u32 = KINDS + 1;
 }
 
 /// What a collider is.
@@ -332,10 +362,22 @@ pub struct EntryRange {
 }
 
 impl Entry {
-    /// The manifold.
+    /// One of [`entry`]. Where a row is known to list contacts, the bits above the manifold are 0.
+    #[inline(always)]
+    pub fn kind(&self) -> u32 {
+        self.side >> entry::SHIFT
+    }
+
+    /// The manifold of an entry that is a contact.
     #[inline(always)]
     pub fn manifold(&self) -> u32 {
         self.side >> 1
+    }
+
+    /// The joint of an entry that is one.
+    #[inline(always)]
+    pub fn joint(&self) -> u32 {
+        (self.side & ((1 << entry::SHIFT) - 1)) >> 1
     }
 
     /// Whether the body is its a.
@@ -363,11 +405,39 @@ impl EntryRange {
     }
 }
 
-/// The row of `body` in a list of `room` entries: two words, since `rows` writes them from different lanes.
+/// The row of `body` in a list of `room` entries.
 #[inline(always)]
 pub fn row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
-    let first = body.wrapping_mul(2);
-    EntryRange { start: rows.at(first), end: rows.at(first | 1) }.within(room)
+    kinds(rows, body, 0, entry::KINDS, room)
+}
+
+/// Contacts in the row of `body`.
+#[inline(always)]
+pub fn contact_row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
+    kinds(rows, body, entry::CONTACT, entry::CONTACT + 1, room)
+}
+
+/// Joints in the row of `body`, broken ones too.
+#[inline(always)]
+pub fn joint_row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
+    kinds(rows, body, entry::JOINT, entry::JOINT + 1, room)
+}
+
+/// Entries of the kinds from `from` up to `to`.
+#[inline(always)]
+fn kinds(rows: &impl Load<u32>, body: u32, from: u32, to: u32, room: u32) -> EntryRange {
+    let first = body.wrapping_mul(entry::ROW_WORDS);
+    EntryRange { start: rows.at(first.wrapping_add(from)), end: rows.at(first.wrapping_add(to)) }.within(room)
+}
+
+/// Empties the row of `body`.
+#[inline(always)]
+pub fn clear_row(rows: &mut impl Store<u32>, body: u32) {
+    let mut word = 0;
+    while word < entry::ROW_WORDS {
+        rows.put(body.wrapping_mul(entry::ROW_WORDS).wrapping_add(word), 0);
+        word += 1;
+    }
 }
 
 impl Size {

@@ -1,21 +1,21 @@
 //! Islands as blocks of the descent: what hangs together and touches nothing fixed is moved as one.
 
 use super::Solve;
-use crate::plan::graph::islands;
+use crate::plan::graph::islands::Forest;
 use crate::plan::primitives::sort::KeyedItems;
 use crate::plan::{PlanError, Recording};
 use drystone_kernels::detect::gate::dispatch;
-use drystone_kernels::graph::islands::ties;
 use drystone_kernels::solve::momentum;
 
-/// Islands of joints and of all contacts, before the iterations.
-pub(super) fn find_jointed(solve: &Solve<'_>, r: &mut Recording) -> Result<KeyedItems, PlanError> {
-    islands::record(r, solve.state, solve.capacities, solve.sizes, "islands", ties::TOUCHING)
-}
-
-/// Islands of the contacts that push, behind the iterations.
-pub(super) fn find_pushing(solve: &Solve<'_>, r: &mut Recording) -> Result<KeyedItems, PlanError> {
-    islands::record(r, solve.state, solve.capacities, solve.sizes, "islands", ties::PUSHING)
+/// Islands of what `ties` connects, and of what is joined already.
+pub(super) fn find(
+    solve: &Solve<'_>,
+    r: &mut Recording,
+    mut forest: Forest,
+    ties: u32,
+) -> Result<KeyedItems, PlanError> {
+    forest.join(r, solve.state, solve.capacities, solve.sizes, ties)?;
+    forest.islands(r, solve.state, solve.capacities, solve.sizes, "islands")
 }
 
 /// Moves them. `last`: those too that are too large for every iteration.
@@ -29,7 +29,8 @@ pub(super) fn record(solve: &Solve<'_>, r: &mut Recording, islands: KeyedItems, 
         members: islands.payloads,
         poses: s.poses,
         deltas: solve.deltas,
-        joint_links: s.joints.links,
+        rows: s.rows,
+        entries: s.entries,
         params: s.params,
         joints: s.joints.joints,
         joint_rows: s.joints.rows,

@@ -7,7 +7,7 @@
 use super::{Contact, Solid, at, component};
 use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Local, Store, abs, fmax, fmin, sqrt};
+use crate::gpu::{Local, Store, abs, fmax, fmin, least, sqrt};
 
 /// An axis and how far apart the boxes are along it.
 #[derive(Clone, Copy)]
@@ -162,6 +162,12 @@ impl Polygon {
         }
     }
 
+    /// Points, never more than there is room for: said so that no index needs to be checked.
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        least(self.count, 8)
+    }
+
     /// The edge that leaves point `k`.
     #[inline(always)]
     fn edge(&self, k: u32) -> u32 {
@@ -190,11 +196,11 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
         }
     };
     let mut out = Polygon::empty();
-    let mut q = at(&polygon.point, 0);
+    let (mut q, count) = (at(&polygon.point, 0), polygon.count());
     let mut k = 0;
-    while k < polygon.count {
+    while k < count {
         let p = q;
-        q = at(&polygon.point, if k + 1 < polygon.count { k + 1 } else { 0 });
+        q = at(&polygon.point, if k + 1 < count { k + 1 } else { 0 });
         let (dp, dq) = (inside(p), inside(q));
         let label = polygon.edge(k);
         out.add(dp >= 0.0, p, label);
@@ -257,7 +263,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
     // What is near enough, then the four that span the most.
     let mut near = 0u32;
     let mut k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         near |= ((at(&polygon.point, k).z < margin) as u32) << k;
         k += 1;
     }
@@ -267,7 +273,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
     contact.normal = if on_b { n } else { -n };
     let name = 0x2000 | (code << 10) | (flipped as u32) << 9 | face << 7 | (below as u32) << 6;
     let mut k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         let p = at(&polygon.point, k);
         let before = polygon.edge(if k > 0 { k - 1 } else { polygon.count - 1 });
         let edges = before << 3 | polygon.edge(k);
@@ -289,7 +295,7 @@ fn reduce(polygon: &Polygon, near: u32) -> u32 {
     }
     let mut first = near.trailing_zeros();
     let mut k = first + 1;
-    while k < polygon.count {
+    while k < polygon.count() {
         let (low, here) = (at(&polygon.point, first).z, at(&polygon.point, k).z);
         if near & (1 << k) != 0 && here < low - 1e-6 * abs(low) {
             first = k;
@@ -301,7 +307,7 @@ fn reduce(polygon: &Polygon, near: u32) -> u32 {
     let mut second = first;
     let mut best = -1.0;
     k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         let distance = flat(at(&polygon.point, k)).length_squared();
         if near & (1 << k) != 0 && distance > best {
             (best, second) = (distance, k);
@@ -312,7 +318,7 @@ fn reduce(polygon: &Polygon, near: u32) -> u32 {
     let (mut third, mut fourth) = (first, first);
     let (mut low, mut high) = (0.0, 0.0);
     k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         let q = flat(at(&polygon.point, k));
         let area = line.x * q.y - line.y * q.x;
         let here = near & (1 << k) != 0;
