@@ -76,6 +76,8 @@ pub static STAGES: &[&gpu::Stage] = &[
     &solve::dual_rows::STAGE,
     &solve::joints_dual::STAGE,
     &solve::momentum::STAGE,
+    &solve::aggregates::STAGE,
+    &solve::aggregates_move::STAGE,
     &finish::joints_break::STAGE,
     &finish::velocity::STAGE,
     &finish::store::STAGE,

@@ -13,7 +13,7 @@ use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS,
+    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, held_back,
     contact_row, margin, option, reach, shape, world_pose,
 };
 use crate::{layout, stage};
@@ -36,6 +36,7 @@ stage! {
         update 13 points: UVec4,
         read 14 velocities: Twist,
         update 15 features: UVec4,
+        read 16 previous: Vec3,
     }
 }
 
@@ -187,6 +188,9 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     let cached = find_cached(&ends, &b.bodies, &b.rows, &b.entries, &b.cached_pairs);
     let known = cached_features(b, cached);
     let lowest = params.k_start * unit;
+    let held = held_back(&params, &body_a, b.velocities.at(a.what.body).linear, b.previous.at(a.what.body))
+        + held_back(&params, &body_c, b.velocities.at(c.what.body).linear, b.previous.at(c.what.body));
+    let per_load = fmin(params.k_load / length, params.k_carried / fmax(held, 1e-30));
     let rows = params.options & option::ROWS != 0;
     let mut taken = 0;
     // Those who take all four at once need not look which are there.
@@ -223,7 +227,7 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
                 let size = sqrt(ft * ft + fu * fu);
                 let scale = if size > most { most / size } else { 1.0 };
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
-                point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
+                point.k = fmin(lowest + per_load * -normal, params.k_max * unit);
                 point.k = if rows { told } else { point.k };
                 if old.feature & STICKS == 0 {
                     (point.k, flag) = (-point.k, 0);
@@ -236,6 +240,12 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
                     }
                 }
             }
+        }
+        // Where it pushed, what it was lifted by counts as no gap as far as overlap is let be: else a contact at rest
+        // loses force by what the pass behind the iterations lifted it.
+        let mut gap_normal = gap_normal;
+        if point.lambda.z < 0.0 && gap_normal > 0.0 {
+            gap_normal = fmax(0.0, gap_normal - params.slop * length);
         }
         let d = on_a - on_c;
         point.lever = on_a - pose_a.position;

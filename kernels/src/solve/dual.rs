@@ -203,7 +203,13 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
         // One stiffness for all rows of a point grows with all of its error.
         off = off + F::select(sticks, (error.x * error.x + error.y * error.y).root(), zero);
     }
-    points.k = F::select(response.active, (points.k + growth * off).least(highest), points.k);
+    let mut grown = points.k + growth * off;
+    if !B::ROWS {
+        // What is hit by something fast is off by many sizes, and would be stiff beyond all reason.
+        grown = grown.least(points.k * F::splat(params.ramp_most));
+    }
+    let grown = grown.least(highest);
+    points.k = F::select(response.active, grown, points.k);
     points.lambda = response.lambda;
     points.lambda.z = points.lambda.z.most(-highest * shared.length);
     points.store_duals(&mut own_points, &first);

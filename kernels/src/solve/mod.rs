@@ -1,5 +1,7 @@
 //! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
 
+pub mod aggregates;
+pub mod aggregates_move;
 pub mod carried_load;
 pub mod contact;
 pub mod dual;

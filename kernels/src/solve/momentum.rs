@@ -229,7 +229,7 @@ fn hold(
 
 /// Inertia of a body about a point at `r` from it: the diagonal, and xy, xz, yz off it.
 #[inline(always)]
-fn inertia_about(body: &Body, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
+pub fn inertia_about(body: &Body, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
     let i = body.inertia;
     let (x, y, z) = (rotation.apply(Vec3::X), rotation.apply(Vec3::Y), rotation.apply(Vec3::Z));
     let mixed = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);

@@ -14,7 +14,7 @@ use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store, fmax, fmin, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
-use crate::state::rigid::{Body, Params, contact_row, joint_row, kind, option};
+use crate::state::rigid::{Body, Params, contact_row, joint_row, kind, option, row};
 use crate::{layout, stage};
 
 stage! {
@@ -91,6 +91,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut angular = Vec3::ZERO;
     let mut pulls = Vec3::ZERO;
     let mut start_pulls = Vec3::ZERO;
+    let mut start_angular = Vec3::ZERO;
     if body.kind == kind::DYNAMIC {
         linear = velocity.linear * dt;
         let force = b.forces.at(item);
@@ -108,26 +109,38 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let falling_only = params.options & option::FALLING_ONLY != 0;
         let jointed = falling_only && joint_row(&b.rows, item, u32::MAX).count() > 0;
         start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
+        start_angular = angular;
+        // What is held starts without the user's torque, as it does without his force: a box that both push at would
+        // begin every step beyond its friction cone, and creep.
+        if turn != Vec3::ZERO && !first_order && row(&b.rows, item, u32::MAX).count() > 0 {
+            start_angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, Vec3::ZERO);
+        }
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;
         angular = velocity.angular * dt;
+        start_angular = angular;
     }
     let mut by = Rotation::exp(angular);
     if first_order && body.kind == kind::DYNAMIC {
         // Eq. 21: the product with the quaternion (1, w / 2); and what that turned it by, Eq. 20.
         by = Rotation::new(angular * 0.5, 1.0).normalized();
         angular = by.v() * 2.0;
+        start_angular = angular;
     }
     let rotation = by.then_after(&start.rotation).normalized();
     let guess = linear + start_pulls;
+    let mut start_rotation = rotation;
+    if start_angular != angular {
+        start_rotation = Rotation::exp(start_angular).then_after(&start.rotation).normalized();
+    }
     let target = Pose { position: linear + pulls, rotation };
     let frame = SolverBody { target, start, inertia: body.inertia, mass: body.mass };
     let rank = b.body_order.at(item);
     frame.store(&mut b.solver_bodies, rank, contact_row(&b.rows, item, u32::MAX));
-    b.rotations.put(rank, rotation);
+    b.rotations.put(rank, start_rotation);
     // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
     unsafe {
-        b.poses.put_own(item, Pose { position: start.position + guess, rotation });
-        b.deltas.put_own(item, Twist { linear: guess, angular });
+        b.poses.put_own(item, Pose { position: start.position + guess, rotation: start_rotation });
+        b.deltas.put_own(item, Twist { linear: guess, angular: start_angular });
     }
 }

@@ -154,7 +154,7 @@ impl<B: OfBodies> Batch<B> {
             mine = b.delta(index);
         }
         B::put_lane(&mut self.indices, i, index);
-        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, &mine, row, next, team, stabilise, b));
+        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, index, &mine, row, next, team, stabilise, b));
         if T::JOINTS {
             B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width), stabilise));
         }
@@ -196,10 +196,23 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
     e
 }
 
+/// The way that the iterations made a body go: its velocity says it.
+#[inline(always)]
+fn went(velocity: &Twist, dt: f32) -> Twist {
+    Twist { linear: velocity.linear * dt, angular: velocity.angular * dt }
+}
+
+/// What a body was moved by besides.
+#[inline(always)]
+fn besides(delta: &Twist, went: &Twist) -> Twist {
+    Twist { linear: delta.linear - went.linear, angular: delta.angular - went.angular }
+}
+
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
 fn gather<F: OfPoints, B: Bound>(
     group: &Group,
+    index: u32,
     mine: &Twist,
     row: EntryRange,
     next: EntryRange,
@@ -209,7 +222,15 @@ fn gather<F: OfPoints, B: Bound>(
 ) -> Pulls<F::Body> {
     let rules = ContactRules::new(&b.params(), stabilise);
     let mut pulls = Pulls::none();
-    let moved = Moved::splat(mine);
+    // Behind the iterations, what they did and what comes on top are told apart.
+    let dt = b.params().dt;
+    let mut moved = Moved::splat(mine);
+    let mut before = moved;
+    if stabilise && index != NONE {
+        let went = went(&b.velocity(index), dt);
+        moved = Moved::splat(&besides(mine, &went));
+        before = Moved::splat(&went);
+    }
     let mut ahead = next.start;
     let mut e = row.start + team.lane;
     while group.any(e < row.end) {
@@ -227,7 +248,15 @@ fn gather<F: OfPoints, B: Bound>(
             let heads = F::map(&records, |record| Head::load(record, 0));
             let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
-            let shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+            let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+            if stabilise {
+                let went = F::map(&entries, |entry| went(&b.velocity(entry.other), dt));
+                let theirs = F::map(&entries, |entry| {
+                    besides(&b.delta(entry.other), &self::went(&b.velocity(entry.other), dt))
+                });
+                shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+                shared = shared.behind(is_a, &before, &Moved::new(&went));
+            }
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
             let offset = Vector::select(is_a, Vector::zero(), shared.offset);
             let mut points = Points::<F>::of(|word| F::load_each(&records, word));
@@ -279,10 +308,24 @@ fn apply<F: OfBodies, B: Bound>(
     let form = TurnForm::new(&params);
     let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
     let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
-    let displaced = Twists {
+    let mut displaced = Twists {
         linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
         angular: form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
     };
+    if stabilise {
+        // From where the iterations left it.
+        let mut went = F::lanes(b.velocity(one));
+        let mut i = 1;
+        while F::LANES > 1 && i < count {
+            F::put_lane(&mut went, i, b.velocity(F::lane(indices, i)));
+            i += 1;
+        }
+        let (dt, turned) = (F::splat(params.dt), Vector::gather(&deltas, |d: &Twist| d.angular));
+        displaced = Twists {
+            linear: linear - Vector::gather(&went, |t: &Twist| t.linear) * dt,
+            angular: turned - Vector::gather(&went, |t: &Twist| t.angular) * dt,
+        };
+    }
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
     let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
     let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);

@@ -8,6 +8,6 @@ use crate::solve::sweep::primal_stage;
 
 primal_stage! {
     "primal_rows", joints false, rows true, poses write {
-        read 9 tangent_stiffness: UVec4,
+        read 10 tangent_stiffness: UVec4,
     }
 }

@@ -34,6 +34,8 @@ pub trait Bound {
     fn rotation(&self, place: u32) -> Rotation;
     /// The way a body went.
     fn delta(&self, index: u32) -> Twist;
+    /// How fast it is, behind the iterations.
+    fn velocity(&self, index: u32) -> Twist;
     /// An entry of a row.
     ///
     /// # Safety
@@ -134,6 +136,7 @@ pub struct Buffers {
     pub rotations: Buffer<Rotation>,
     pub deltas: Buffer<Twist>,
     pub poses: Buffer<Pose>,
+    pub velocities: Buffer<Twist>,
     pub starts: Buffer<Pose>,
     pub joints: Buffer<Joint>,
     pub joint_rows: Buffer<JointRow>,
@@ -158,6 +161,7 @@ macro_rules! primal_stage {
                 update 6 rotations: $crate::math::Rotation,
                 update 7 deltas: $crate::math::Twist,
                 $poses 8 poses: $crate::math::Pose,
+                read 9 velocities: $crate::math::Twist,
                 $($access $binding $field: $ty,)*
             }
         }
@@ -176,6 +180,7 @@ macro_rules! primal_stage {
                     rotations: all.rotations,
                     deltas: all.deltas,
                     poses: all.poses,
+                    velocities: all.velocities,
                     $($field: all.$field,)*
                 }
             }
@@ -213,6 +218,10 @@ macro_rules! primal_stage {
             #[inline(always)]
             fn delta(&self, index: u32) -> $crate::math::Twist {
                 $crate::gpu::Load::at(&self.deltas, index)
+            }
+            #[inline(always)]
+            fn velocity(&self, index: u32) -> $crate::math::Twist {
+                $crate::gpu::Load::at(&self.velocities, index)
             }
             #[inline(always)]
             unsafe fn entry(&self, e: u32) -> $crate::state::rigid::Entry {

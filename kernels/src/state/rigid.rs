@@ -27,6 +27,8 @@ layout! {
         pub k_start: f32,
         /// Stiffness for the load a contact carries, without units.
         pub k_load: f32,
+        /// The same for the mass that it carries.
+        pub k_carried: f32,
         /// Highest stiffness, in units.
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
@@ -38,6 +40,8 @@ layout! {
         pub correction: f32,
         /// The same of the pass behind the iterations.
         pub correction_stabilised: f32,
+        /// Part of the overlap that the pass behind the iterations corrects.
+        pub stabilised_overlap: f32,
         /// Overlap from which on a contact keeps nothing of the last step, as a part of the collider's size.
         pub deep: f32,
         /// Distance within which a point whose feature was renamed is the one of the last step, as a part of the size.
@@ -64,6 +68,12 @@ layout! {
         pub k_joint: f32,
         /// Stiffness for the load a joint carries, without units.
         pub k_load_joint: f32,
+        /// Stiffness at the start of a step for the mass that a joint carries, without units.
+        pub k_carried_joint: f32,
+        /// The same within a step.
+        pub ramp_joint: f32,
+        /// How many times as stiff a joint becomes in an iteration at most.
+        pub ramp_most: f32,
         /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
         pub beta_joint: f32,
         /// Error that joints correct at most in a step, as a part of the joint's length, or in radians.
@@ -88,6 +98,8 @@ layout! {
         pub share_reach: f32,
         /// Gap below which bodies count as touching when islands are looked for, as a part of the collider's size.
         pub near: f32,
+        /// Stiffness from which on a constraint ties bodies to one aggregate, in units.
+        pub tie: f32,
         /// Largest turn of an island in an iteration, radians.
         pub largest_turn: f32,
         /// Bodies of an island up to which it is moved in every iteration.
@@ -502,4 +514,13 @@ pub fn margin(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, vel
     let (thick_a, thick_b) = (thickness(a), thickness(b));
     let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
     params.margin * if thick_a < thick_b { thick_a } else { thick_b } + sqrt(way.length_squared())
+}
+
+/// How far a body was held back in the last step from where it would have gone on its own, metres: the way that
+/// constraints made of it. What does not move is not held back by anything.
+#[inline(always)]
+pub fn held_back(params: &Params, body: &Body, velocity: Vec3, previous: Vec3) -> f32 {
+    let gained = (velocity - previous) * params.dt;
+    let fall = params.gravity * (body.gravity_scale * params.dt * params.dt);
+    if body.is_dynamic() { sqrt((gained - fall).length_squared()) } else { 0.0 }
 }

@@ -230,6 +230,7 @@ pub(super) fn record_contacts(
         manifolds: s.manifolds,
         points: s.points,
         features: s.features,
+        previous: s.previous,
     };
     r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(contacts::Push { manifolds }))
 }

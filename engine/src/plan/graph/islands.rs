@@ -17,23 +17,27 @@ use drystone_kernels::primitives::capacity;
 #[derive(Clone, Copy)]
 pub(in crate::plan) struct Forest {
     parents: Buffer<u32>,
+    /// The island of every body, once they have been told.
+    pub island_of: Buffer<u32>,
     unsorted: KeyedItems,
     /// See [`islands::ties`]: what has been joined.
     ties: u32,
 }
 
 impl Forest {
-    /// Every body by itself.
+    /// Every body by itself. Buffers are named after `name`.
     pub fn new(
         r: &mut Recording,
         s: &StateBuffers,
         capacities: &Capacities,
         sizes: Dispatches,
+        name: &str,
     ) -> Result<Self, PlanError> {
         let count = u64::from(capacities.bodies);
-        let (parents, unsorted) =
-            (r.scratch("islands.parents", count)?, KeyedItems::new(r, "islands.unsorted", count)?);
-        let forest = Self { parents, unsorted, ties: 0 };
+        let parents = r.scratch(format!("{name}.parents"), count)?;
+        let island_of = r.scratch(format!("{name}.island_of"), count)?;
+        let unsorted = KeyedItems::new(r, &format!("{name}.unsorted"), count)?;
+        let forest = Self { parents, island_of, unsorted, ties: 0 };
         forest.record(r, s, capacities, sizes, phase::APART, 0)?;
         Ok(forest)
     }
@@ -100,6 +104,10 @@ impl Forest {
             members: self.unsorted.payloads,
             counters: s.counters,
             params: s.params,
+            manifolds: s.manifolds,
+            joint_rows: s.joints.rows,
+            row_states: s.joints.states,
+            island_of: self.island_of,
         };
         let push = islands::Push { count: capacities.bodies, phase, ties };
         r.dispatch_indirect(sizes.args, dispatch::BODIES, bind.with(push))

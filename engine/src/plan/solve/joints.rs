@@ -39,6 +39,8 @@ pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording, forest: &mut Fo
         joint_rows: s.joints.rows,
         row_states: s.joints.states,
         load_shares,
+        velocities: s.velocities,
+        previous: s.previous,
     };
     let push = joints_start::Push { count: solve.capacities.joints };
     r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))
@@ -55,6 +57,9 @@ pub(super) fn record_dual(solve: &Solve<'_>, r: &mut Recording) -> Result<(), Pl
         joints: s.joints.joints,
         joint_rows: s.joints.rows,
         row_states: s.joints.states,
+        solver_bodies: solve.solver_bodies,
+        body_order: solve.graph.body_order,
+        bodies: s.bodies,
     };
     let push = joints_dual::Push { count: solve.capacities.joints };
     r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))

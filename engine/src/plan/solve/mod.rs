@@ -75,7 +75,7 @@ impl<'a> Solve<'a> {
     }
 
     fn forest(&self, r: &mut Recording) -> Result<Forest, PlanError> {
-        Forest::new(r, self.state, self.capacities, self.sizes)
+        Forest::new(r, self.state, self.capacities, self.sizes, "islands")
     }
 
     /// Line 3 and 4: inertial targets, and where the iterations start.
@@ -100,8 +100,7 @@ impl<'a> Solve<'a> {
     }
 
     /// Lines 7 to 36. What hangs together is moved as one too: in every iteration when there are joints, which have
-    /// joined bodies in `jointed`, and all contacts do; else behind the iterations, when it is known which contacts
-    /// push.
+    /// joined bodies in `jointed`, and all contacts do; and what is stiff in the last one, when it is known what is.
     pub fn record_iterations(&self, r: &mut Recording, jointed: Option<Forest>) -> Result<(), PlanError> {
         let options = self.options;
         let moves_islands = options.momentum && options.dual;
@@ -114,14 +113,12 @@ impl<'a> Solve<'a> {
             if let Some(islands) = islands {
                 momentum::record(self, r, islands, iteration + 1 == options.iterations)?;
             }
+            if moves_islands && iteration + 1 == options.iterations {
+                momentum::record_aggregates(self, r)?;
+            }
             if options.dual {
                 self.record_dual(r)?;
             }
-        }
-        if !self.has_joints() && moves_islands {
-            let forest = self.forest(r)?;
-            let islands = momentum::find(self, r, forest, ties::PUSHING)?;
-            momentum::record(self, r, islands, true)?;
         }
         Ok(())
     }
@@ -139,6 +136,7 @@ impl<'a> Solve<'a> {
             order: self.graph.order,
             rotations: self.rotations,
             poses: s.poses,
+            velocities: s.velocities,
             deltas: self.deltas,
             starts: s.starts,
             joints: s.joints.joints,

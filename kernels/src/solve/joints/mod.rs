@@ -172,6 +172,8 @@ pub struct JointRules {
     pub curved: bool,
     /// Whether springs have no multiplier (Eq. 16).
     pub penalty_springs: bool,
+    /// Whether this is the pass behind the iterations: it only draws together what is apart, without multipliers.
+    pub stabilise: bool,
 }
 
 impl JointRules {
@@ -187,6 +189,7 @@ impl JointRules {
             loaded_more: params.loaded_range - 1.0,
             curved: params.options & option::CURVED != 0,
             penalty_springs: params.options & option::PENALTY_SPRINGS != 0,
+            stabilise,
         };
         if stabilise {
             (rules.alpha, rules.alpha_light) = (params.alpha_stabilised, params.alpha_stabilised);
@@ -403,10 +406,16 @@ impl JointRow {
         if self.role == role::SPEED {
             error = e - self.low * rules.dt;
         }
-        let wanted = lambda + state.k * (error - lambda * compliance);
+        let mut k = state.k;
+        if rules.stabilise {
+            lambda = 0.0;
+            compliance = 0.0;
+            let errs = self.role == role::LOCK || (self.role == role::LIMIT && error * state.side > 0.0);
+            k = if errs { k } else { 0.0 };
+        }
+        let wanted = lambda + k * (error - lambda * compliance);
         let force = fmax(least, fmin(wanted, most));
         let inside = force == wanted;
-        let mut k = state.k;
         if !inside && !rules.curved {
             let reaching = abs(force - lambda) / fmax(abs(error), 1e-30);
             k = fmin(k, reaching);
@@ -467,17 +476,21 @@ pub fn add(
     }
 }
 
-/// What the bodies have against each other along a row, over dt squared: 1 / (dt^2 J M^-1 J^T).
+/// What the bodies have against each other along a row, over dt squared: 1 / (dt^2 J M^-1 J^T), and the same of the
+/// heavier of the two alone.
 #[inline(always)]
-pub fn unit(measure: &Measure, a: &Body, turned_a: &Rotation, b: &Body, turned_b: &Rotation, dt: f32) -> f32 {
+pub fn unit(measure: &Measure, a: &Body, turned_a: &Rotation, b: &Body, turned_b: &Rotation, dt: f32) -> (f32, f32) {
     let along = |body: &Body, rotation: &Rotation, turn: Vec3| {
         let i = body.inertia;
         let inverse = Vec3::new(1.0 / i.x, 1.0 / i.y, 1.0 / i.z);
         let ease = measure.linear.length_squared() / body.mass + turn.dot(inertia(rotation, inverse, turn));
         if body.is_dynamic() { ease } else { 0.0 }
     };
-    let ease = along(a, turned_a, measure.turn_a) + along(b, turned_b, measure.turn_b);
-    if ease > 0.0 { 1.0 / (dt * dt * ease) } else { 0.0 }
+    let (ease_a, ease_b) = (along(a, turned_a, measure.turn_a), along(b, turned_b, measure.turn_b));
+    let both = ease_a + ease_b;
+    let less = if ease_a > 0.0 && ease_b > 0.0 { fmin(ease_a, ease_b) } else { both };
+    let unit = |ease: f32| if ease > 0.0 { 1.0 / (dt * dt * ease) } else { 0.0 };
+    (unit(both), unit(less))
 }
 
 impl System {
