@@ -75,6 +75,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &solve::momentum::STAGE,
     &finish::joints_break::STAGE,
     &finish::velocity::STAGE,
+    &finish::continuous::STAGE,
     &finish::store::STAGE,
     &finish::body_poses::STAGE,
     &finish::stiffness_store::STAGE,

@@ -16,7 +16,7 @@ use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
-use crate::solve::turns::{TurnForm, Turns};
+use crate::solve::turns::{TurnEnds, TurnForm, Turns};
 use crate::state::rigid::{ColourRange, Entry, EntryRange, NONE, Params, option};
 use crate::{layout, stage};
 
@@ -432,9 +432,14 @@ fn apply<F: OfBodies, B: Bound>(
     let form = TurnForm::new(&params);
     let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
     let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
+    let turned = Vector::gather(&deltas, |d: &Twist| d.angular);
+    let ends = TurnEnds {
+        start: Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation),
+        target: Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation),
+    };
     let displaced = Twists {
         linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
-        angular: form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
+        angular: ends.lag(form, rotation, turned),
     };
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
     let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
@@ -444,7 +449,7 @@ fn apply<F: OfBodies, B: Bound>(
     // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
     let linear = linear + step.linear;
     let rotation = form.turned(rotation, step.angular);
-    let angular = form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation));
+    let angular = ends.turned(form, rotation, turned, step.angular);
     let (linear, angular) = (linear.scatter(), angular.scatter());
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {
