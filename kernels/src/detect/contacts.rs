@@ -175,7 +175,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let mut found = box_contact(&moved, &sc, swept::axis_of(code), &approach, swept::hits(code));
         found.count = if code == swept::PASSES { 0 } else { found.count };
         across = swept::across(&found, way);
-        swept::at_start(&found, way)
+        if swept::hits(code) { swept::at_start(&found, way) } else { found }
     } else {
         let find = |way| other_contact(&swept::moved(&sa, way), a.what.shape, &sc, c.what.shape, approach.near);
         let (found, shift) = swept::round(&approach, (a.is_round(), c.is_round()), find);

@@ -284,15 +284,16 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
     // boxes beside each other, of which the other one carries what lies on both.
     let mut near = 0u32;
     let mut k = 0;
-    let (mut low, mut high) = (at(&polygon.point, 0), at(&polygon.point, 0));
+    let first = at(&polygon.point, 0);
+    let (mut wide_u, mut wide_v) = (0.0, 0.0);
     while k < polygon.count {
         let p = at(&polygon.point, k);
-        (low, high) = (low.min(p), high.max(p));
+        // Half of the width at least, whichever point comes first.
+        (wide_u, wide_v) = (fmax(wide_u, abs(p.x - first.x)), fmax(wide_v, abs(p.y - first.y)));
         near |= ((p.z < margin) as u32) << k;
         k += 1;
     }
-    let strip = STRIP * approach.skin;
-    if (high.x - low.x < strip || high.y - low.y < strip) && !hits {
+    if fmin(wide_u, wide_v) < STRIP * approach.skin && !hits {
         near = 0;
     }
     let kept = reduce(&polygon, near);
