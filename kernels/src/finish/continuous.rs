@@ -145,9 +145,8 @@ fn first_contact(t: &Tables<'_>, a: &Collider, b: &Collider, by_a: &Motion, by_b
         let target = if touched < 1.0 { deep } else { level };
         let over = touched < 1.0 && apart <= deep + 0.1 * allowed;
         stop = if over { touched } else { 1.0 };
-        // NaN ends it too.
         let more = if closing > 0.0 { (apart - target) / closing } else { 2.0 };
-        let ends = over || time >= 1.0 || !(more < 2.0);
+        let ends = over || time >= 1.0 || more >= 2.0;
         time = fmin(time + fmax(more, 0.0), 1.0);
         round = if ends { ROUNDS } else { round + 1 };
     }
