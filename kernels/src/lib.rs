@@ -80,6 +80,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &solve::aggregates_move::STAGE,
     &finish::joints_break::STAGE,
     &finish::velocity::STAGE,
+    &finish::continuous::STAGE,
     &finish::store::STAGE,
     &finish::body_poses::STAGE,
     &finish::stiffness_store::STAGE,

@@ -135,6 +135,7 @@ impl StepPlan {
         if options.stabilise {
             solve.record_sweep(r, true)?;
         }
+        finish::record_continuous(&solve, r)?;
         finish::record_store(&solve, r)?;
 
         let buffers = *s;

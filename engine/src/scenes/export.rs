@@ -188,6 +188,7 @@ fn body(name: Option<&String>, desc: &BodyDesc) -> String {
     fields.extend(desc.inertia.map(|v| ("inertia", vector(v))));
     put(&mut fields, "force", desc.force, usual.force, vector);
     put(&mut fields, "torque", desc.torque, usual.torque, vector);
+    put(&mut fields, "continuous", desc.continuous, usual.continuous, |v| v.to_string());
     if !desc.colliders.is_empty() {
         let colliders: Vec<String> = desc.colliders.iter().map(collider).collect();
         fields.push(("colliders", format!("[{}]", colliders.join(", "))));

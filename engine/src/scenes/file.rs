@@ -5,7 +5,7 @@
 pub use super::export::{to_text, write};
 use super::joints;
 use super::json::{
-    Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, text, within,
+    Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, switch, text, within,
 };
 use super::{Action, DT, Scene, SceneError};
 use crate::glam::{Quat, Vec3};
@@ -152,6 +152,7 @@ fn body(value: &Value) -> Checked<Body> {
         inertia: o.get("inertia", vector)?,
         force: o.get("force", vector)?.unwrap_or_default(),
         torque: o.get("torque", vector)?.unwrap_or_default(),
+        continuous: o.get("continuous", switch)?.unwrap_or_default(),
         colliders: o.get("colliders", |v| each(v, collider))?.unwrap_or_default(),
     };
     let copies = o.get("copies", copies)?;

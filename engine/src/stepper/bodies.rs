@@ -6,7 +6,7 @@ use crate::stepper::BodyState;
 use crate::world::{Edit, World};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::state::edits::{EditRecord, what};
-use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, What, kind, shape};
+use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, What, collider_flag, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
@@ -90,6 +90,7 @@ pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
         hull,
         pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
         friction: Friction { fixed: c.friction_static, sliding: c.friction_dynamic },
+        flags: if entry.desc.continuous { collider_flag::CONTINUOUS } else { 0 },
     }
 }
 

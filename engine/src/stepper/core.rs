@@ -105,6 +105,7 @@ fn world_needs(world: &World) -> Capacities {
         hull_edges: world.hulls().end(),
         joints: world.joint_store().slot_count(),
         joint_rows: world.joint_store().row_count(),
+        continuous: world.continuous_count(),
     }
 }
 

@@ -43,6 +43,10 @@ pub struct BodyDesc {
     pub force: Vec3,
     /// A torque that acts on it until it is changed, in world space.
     pub torque: Vec3,
+    /// Whether it is kept from passing through anything, however fast it flies or spins: its boxes are drawn out by all
+    /// of its way, and if it still came to be deep in something, it stops for the rest of the step where it first
+    /// touched it. For bullets and blades; a world without such bodies does not pay for it.
+    pub continuous: bool,
 }
 
 impl BodyDesc {
@@ -112,6 +116,12 @@ impl BodyDesc {
     /// Under a force and a torque that act until they are changed.
     pub fn pushed(mut self, force: Vec3, torque: Vec3) -> Self {
         (self.force, self.torque) = (force, torque);
+        self
+    }
+
+    /// Kept from passing through anything, however fast it is: see [`BodyDesc::continuous`](Self#structfield.continuous).
+    pub fn continuous(mut self, continuous: bool) -> Self {
+        self.continuous = continuous;
         self
     }
 

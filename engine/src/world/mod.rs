@@ -83,6 +83,8 @@ pub struct World {
     joints: Joints,
     names: Names,
     joint_names: Names,
+    /// Bodies with continuous detection.
+    continuous: u32,
     /// In the order in which they were said: slot and change.
     edits: Vec<(u32, Edit)>,
     /// Slots of colliders that the device does not have as they are.
@@ -134,6 +136,7 @@ impl World {
             joints: Joints::default(),
             names: Names::default(),
             joint_names: Names::default(),
+            continuous: 0,
             edits: Vec::new(),
             changed_colliders: Vec::new(),
             changed_hulls: Vec::new(),
@@ -170,6 +173,7 @@ impl World {
         let colliders: Vec<u32> = (0..desc.colliders.len() as u32).map(|n| self.collider_slot((index, n))).collect();
         self.changed_colliders.extend(&colliders);
         let (force, torque) = (desc.force, desc.torque);
+        self.continuous += u32::from(desc.continuous);
         let slot = &mut self.slots[index as usize];
         slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque, joints: Vec::new() });
         slot.sent = false;
@@ -203,6 +207,7 @@ impl World {
         }
         let slot = &mut self.slots[body.index as usize];
         let entry = slot.entry.take();
+        self.continuous -= u32::from(entry.as_ref().is_some_and(|e| e.desc.continuous));
         let (colliders, hulls) = entry.map(|e| (e.colliders, e.hulls)).unwrap_or_default();
         hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
         for collider in colliders {
@@ -216,6 +221,11 @@ impl World {
         self.free.push(body.index);
         self.edits.push((body.index, Edit::Body));
         Ok(())
+    }
+
+    /// Bodies with continuous detection.
+    pub(crate) fn continuous_count(&self) -> u32 {
+        self.continuous
     }
 
     /// Bodies there are.

@@ -5,16 +5,16 @@
 //! the stiffness (Eq. 19). A point that did not slide keeps its anchors, so that its tangential gap is the way it
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
-use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
+use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact, swept};
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record, word};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
+use crate::gpu::{Load, Local, Read, Store, abs, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, held_back,
-    contact_row, margin, option, reach, shape, world_pose,
+    Approach, Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS,
+    STICKS, contact_row, held_back, option, reach, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -157,13 +157,26 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
     let (pose_a, pose_c) = (b.poses.at(a.what.body), b.poses.at(c.what.body));
     let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
-    let near = margin(&params, &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let approach = Approach::new(&params, &a, &c, va, vc);
+    // Where they meet if they do so within the step, forces act as they will lie to each other then.
+    let across;
     let contact: Contact = if a.what.shape == shape::HULL || c.what.shape == shape::HULL {
+        across = Head::load(&b.points, record(place)).offset;
         found_before(b, place)
     } else if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
-        box_contact(&sa, &sc, b.axes.at(number), near)
+        let code = b.axes.at(number);
+        let way = swept::way_of(&approach, code);
+        let moved = swept::moved(&sa, way);
+        let mut found = box_contact(&moved, &sc, swept::axis_of(code), &approach, swept::hits(code));
+        found.count = if code == swept::PASSES { 0 } else { found.count };
+        across = swept::across(&found, way);
+        if swept::hits(code) { swept::at_start(&found, way) } else { found }
     } else {
-        other_contact(&sa, a.what.shape, &sc, c.what.shape, near)
+        let find = |way| other_contact(&swept::moved(&sa, way), a.what.shape, &sc, c.what.shape, approach.near);
+        let (found, shift) = swept::round(&approach, (a.is_round(), c.is_round()), find);
+        across = shift;
+        found
     };
 
     // The mass the two have against each other; something that does not move counts as an equal.
@@ -179,7 +192,7 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     // SAFETY: `place` is the number of the invocation, and manifolds are stored and loaded by number only.
     unsafe { b.manifolds.put_own(place, Manifold { ends, unit, count: contact.count }) };
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
-    let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction };
+    let head = Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position + across, friction };
     // SAFETY: the record of manifold `place`, the number of the invocation, which is below the number of records there
     // is room for; records are stored and loaded by number only.
     head.store(&mut unsafe { b.points.own() }, record(place));
@@ -246,6 +259,10 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
         let mut gap_normal = gap_normal;
         if point.lambda.z < 0.0 && gap_normal > 0.0 {
             gap_normal = fmax(0.0, gap_normal - params.slop * length);
+        }
+        // Without friction nothing sticks; stiffness along the tangents would turn a torque into a push.
+        if friction_static == 0.0 {
+            (point.k, flag) = (-abs(point.k), 0);
         }
         let d = on_a - on_c;
         point.lever = on_a - pose_a.position;

@@ -7,6 +7,7 @@ use crate::gpu::{Load, Store, finite};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::is_finite;
 use crate::solve::solver_body::SolverBody;
+use crate::solve::turns::FAST;
 use crate::state::events::{EventRecord, append, event};
 use crate::state::rigid::{Body, Params, kind};
 use crate::{layout, stage};
@@ -21,7 +22,7 @@ stage! {
         update 5 velocities: Twist,
         write 6 previous: Vec3,
         update 7 counters: u32,
-        write 8 solver_bodies: UVec4,
+        update 8 solver_bodies: UVec4,
         read 9 body_order: u32,
         read 10 rotations: Rotation,
         write 11 events: EventRecord,
@@ -54,7 +55,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let p = start.position + delta.linear;
     if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
         let pose = Pose { position: p, rotation: b.rotations.at(rank) };
-        let velocity = Twist { linear: delta.linear * scale, angular: delta.angular * scale };
+        let mut turned = delta.angular;
+        if turned.length_squared() > FAST * FAST {
+            turned = SolverBody::held_turn(&b.solver_bodies, rank, turned);
+        }
+        let velocity = Twist { linear: delta.linear * scale, angular: turned * scale };
         // SAFETY: as above.
         unsafe {
             b.poses.put_own(item, pose);

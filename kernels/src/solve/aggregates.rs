@@ -134,11 +134,12 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
         if here {
             let index = b.members.at(place);
             let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.body_order.at(index));
-            let target = SolverBody::target(&SolverBody::at(&b.solver_bodies, rank));
+            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+            let target = frame.target;
             let rotation = b.rotations.at(rank);
             let start = b.starts.at(index).position - centre;
             let r = if now { start + delta.linear } else { start };
-            let back = target.rotation.then_after(&rotation.inverse()).log();
+            let back = -frame.lag(&rotation, delta.angular);
             let lack = (target.position - delta.linear) * (body.mass * scale);
             system.force += lack;
             system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
@@ -245,7 +246,7 @@ fn hold(system: &mut System, rules: &JointRules, index: u32, key: u32, r: Vec3, 
                 let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
                 let measure = ends.measure(row.axis);
                 let turn = if is_a { measure.turn_a } else { measure.turn_b };
-                let asked = row.ask(rules, &state, measure.value, joint.length);
+                let asked = row.ask(rules, &state, &measure, joint.length);
                 let k = if fixed { asked.k } else { 0.0 };
                 system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, k, asked.force);
                 force += measure.linear * asked.force;

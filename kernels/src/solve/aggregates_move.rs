@@ -1,8 +1,10 @@
 //! Makes the motions that `aggregates` found, when it has found them all.
 
-use crate::gpu::{Load, Store, glam::Vec3};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Load, Store};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::aggregates::Motion;
+use crate::solve::solver_body::SolverBody;
 use crate::{layout, stage};
 
 stage! {
@@ -14,6 +16,7 @@ stage! {
         update 4 deltas: Twist,
         update 5 rotations: Rotation,
         write 6 poses: Pose,
+        read 7 solver_bodies: UVec4,
     }
 }
 
@@ -43,7 +46,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let r = start.position - motion.centre + if motion.now != 0.0 { delta.linear } else { Vec3::ZERO };
     let linear = delta.linear + motion.shift + motion.turn.cross(r);
     let rotation = Rotation::exp(motion.turn).then_after(&b.rotations.at(rank)).normalized();
-    let angular = rotation.then_after(&start.rotation.inverse()).log();
+    let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+    let angular = frame.turned(&rotation, delta.angular, motion.turn);
     b.deltas.put(item, Twist { linear, angular });
     b.rotations.put(rank, rotation);
     b.poses.put(item, Pose { position: start.position + linear, rotation });

@@ -69,7 +69,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let row = b.joint_rows.at(joint.first_row + r);
         let state = b.row_states.at(joint.first_row + r);
         if row.holds_point() {
-            let asked = row.ask(&rules, &state, ends.measure(row.axis).value, joint.length);
+            let asked = row.ask(&rules, &state, &ends.measure(row.axis), joint.length);
             square += asked.force * asked.force;
         }
         r += 1;
@@ -79,7 +79,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
         let mut state = b.row_states.at(joint.first_row + r);
-        let asked = row.ask(&rules, &state, ends.measure(row.axis).value, joint.length);
+        let asked = row.ask(&rules, &state, &ends.measure(row.axis), joint.length);
         let length = if row.turns() { 1.0 } else { joint.length };
         // Section 4, "Bounding the Dual Variables".
         let highest = params.k_max * state.unit;

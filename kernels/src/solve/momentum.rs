@@ -125,10 +125,11 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
         if here {
             index = b.members.at(place);
             let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.body_order.at(index));
-            let target = SolverBody::target(&SolverBody::at(&b.solver_bodies, rank));
+            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+            let target = frame.target;
             let rotation = b.rotations.at(rank);
             r = place_of(index, push, b) - centre;
-            let back = target.rotation.then_after(&rotation.inverse()).log();
+            let back = -frame.lag(&rotation, delta.angular);
             let lack = (target.position - delta.linear) * (body.mass * scale);
             system.force += lack;
             system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
@@ -161,7 +162,8 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
             let linear = b.deltas.at(index).linear + shift + turn.cross(place_of(index, push, b) - centre);
             let rank = b.body_order.at(index);
             let rotation = more.then_after(&b.rotations.at(rank)).normalized();
-            let angular = rotation.then_after(&start.rotation.inverse()).log();
+            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+            let angular = frame.turned(&rotation, b.deltas.at(index).angular, turn);
             b.deltas.put(index, Twist { linear, angular });
             b.rotations.put(rank, rotation);
             b.poses.put(index, Pose { position: start.position + linear, rotation });
@@ -210,7 +212,7 @@ fn hold(
             if n < rows {
                 let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
                 let measure = ends.measure(row.axis);
-                let asked = row.ask(rules, &state, measure.value, joint.length);
+                let asked = row.ask(rules, &state, &measure, joint.length);
                 let turn = if is_a { measure.turn_a } else { measure.turn_b };
                 system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, asked.k, asked.force);
                 force += measure.linear * asked.force;

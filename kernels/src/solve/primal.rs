@@ -19,7 +19,7 @@ use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, resp
 use crate::solve::solver_body::SolverBody;
 use crate::solve::sweep::{Bound, primal_stage};
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
-use crate::solve::turns::{TurnForm, Turns};
+use crate::solve::turns::{FAST, TurnEnds, TurnForm, Turns};
 use crate::state::rigid::{EntryRange, NONE, option};
 
 layout! {
@@ -205,7 +205,10 @@ fn went(velocity: &Twist, dt: f32) -> Twist {
 /// What a body was moved by besides.
 #[inline(always)]
 fn besides(delta: &Twist, went: &Twist) -> Twist {
-    Twist { linear: delta.linear - went.linear, angular: delta.angular - went.angular }
+    // How far a fast body with joints turned is not what it was turned by: see `SolverBody::held_turn`.
+    let fast = went.angular.length_squared() > FAST * FAST;
+    let angular = if fast { Vec3::ZERO } else { delta.angular - went.angular };
+    Twist { linear: delta.linear - went.linear, angular }
 }
 
 /// What this lane's part of the body's manifolds asks.
@@ -308,22 +311,27 @@ fn apply<F: OfBodies, B: Bound>(
     let form = TurnForm::new(&params);
     let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
     let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
+    let turned = Vector::gather(&deltas, |d: &Twist| d.angular);
+    let ends = TurnEnds {
+        start: Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation),
+        target: Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation),
+    };
     let mut displaced = Twists {
         linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
-        angular: form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
+        angular: ends.lag(form, rotation, turned),
     };
     if stabilise {
         // From where the iterations left it.
-        let mut went = F::lanes(b.velocity(one));
+        let more = |index: u32, delta: Twist, b: &B| besides(&delta, &went(&b.velocity(index), params.dt));
+        let mut moved = F::lanes(more(one, F::lane(&deltas, 0), b));
         let mut i = 1;
         while F::LANES > 1 && i < count {
-            F::put_lane(&mut went, i, b.velocity(F::lane(indices, i)));
+            F::put_lane(&mut moved, i, more(F::lane(indices, i), F::lane(&deltas, i), b));
             i += 1;
         }
-        let (dt, turned) = (F::splat(params.dt), Vector::gather(&deltas, |d: &Twist| d.angular));
         displaced = Twists {
-            linear: linear - Vector::gather(&went, |t: &Twist| t.linear) * dt,
-            angular: turned - Vector::gather(&went, |t: &Twist| t.angular) * dt,
+            linear: Vector::gather(&moved, |t: &Twist| t.linear),
+            angular: Vector::gather(&moved, |t: &Twist| t.angular),
         };
     }
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
@@ -334,14 +342,16 @@ fn apply<F: OfBodies, B: Bound>(
     // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
     let linear = linear + step.linear;
     let rotation = form.turned(rotation, step.angular);
-    let angular = form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation));
+    let angular = ends.turned(form, rotation, turned, step.angular);
     let (linear, angular) = (linear.scatter(), angular.scatter());
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {
         let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
         // `velocity` may have taken the body out before the last pass.
         let frame = F::lane(&solver_bodies, i);
-        if is_finite(&way) && frame.mass > 0.0 {
+        // What nothing touches is at its target: rounding of what would move it by nothing adds up over many steps.
+        let touched = B::JOINTS || b.row(place + i).count() > 0;
+        if touched && is_finite(&way) && frame.mass > 0.0 {
             let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
             let index = F::lane(indices, i);
             b.turn(place + i, rotation);

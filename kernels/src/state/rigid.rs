@@ -1,6 +1,7 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::{Load, Store, glam::Vec3, least, sqrt};
+use crate::detect::collide::numbers::{GRAZE, GRAZE_THIN, STILL};
+use crate::gpu::{Load, Store, fmin, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation};
 
@@ -175,6 +176,8 @@ layout! {
         pub hull: u32,
         /// Of its surface.
         pub friction: Friction,
+        /// Bits of [`collider_flag`].
+        pub flags: u32,
     }
 
     /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice that.
@@ -313,6 +316,12 @@ pub mod shape {
     pub const HALF_SPACE: u32 = 4;
     /// Nothing: a free slot.
     pub const NONE: u32 = 5;
+}
+
+/// Bits of a collider.
+pub mod collider_flag {
+    /// Its body must not pass through anything.
+    pub const CONTINUOUS: u32 = 1;
 }
 
 /// Switches in [`Params`].
@@ -460,6 +469,20 @@ impl Size {
     }
 }
 
+impl Collider {
+    /// Whether its body must not pass through anything.
+    #[inline(always)]
+    pub fn is_continuous(&self) -> bool {
+        self.flags & collider_flag::CONTINUOUS != 0
+    }
+
+    /// Whether it is a sphere or a capsule.
+    #[inline(always)]
+    pub fn is_round(&self) -> bool {
+        self.what.shape == shape::SPHERE || self.what.shape == shape::CAPSULE
+    }
+}
+
 impl Body {
     /// Whether forces move it.
     #[inline(always)]
@@ -504,16 +527,61 @@ pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
     let way = velocity * params.dt;
     let most = params.sweep * reach(collider);
     let square = way.length_squared();
-    if square > most * most { way * (most / sqrt(square)) } else { way }
+    if square > most * most && !collider.is_continuous() { way * (most / sqrt(square)) } else { way }
 }
 
-/// How far apart two colliders may be and still get contacts: a margin, and the way they go towards each other. Contacts
-/// across a gap push only once the bodies would overlap, so fast bodies stop at each other instead of inside.
+/// How far points of a continuous collider come at most by the rotation of its body in a step, beyond the way of the
+/// body; nothing of others. `spin` is the angular velocity.
 #[inline(always)]
-pub fn margin(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> f32 {
-    let (thick_a, thick_b) = (thickness(a), thickness(b));
-    let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
-    params.margin * if thick_a < thick_b { thick_a } else { thick_b } + sqrt(way.length_squared())
+pub fn spin_reach(params: &Params, collider: &Collider, spin: Vec3) -> f32 {
+    let mut way = 0.0;
+    if collider.is_continuous() {
+        // Farther apart than their distance from the middle, twice, no two places of a point are.
+        way = fmin(sqrt(spin.length_squared()) * params.dt, 2.0) * turning_radius(collider);
+    }
+    way
+}
+
+/// How far from its body's centre of mass the points are that make a collider wide; what is round is so all around them.
+#[inline(always)]
+pub fn turning_radius(collider: &Collider) -> f32 {
+    sqrt(collider.pose.position.length_squared()) + sqrt(collider.size.half().length_squared())
+}
+
+/// How two colliders come towards each other in a step.
+#[derive(Clone, Copy)]
+pub struct Approach {
+    /// The way of a, seen from b, if nothing stops them; nothing when it is too short to matter.
+    pub way: Vec3,
+    /// How far apart they may be and still get contacts: a margin, and the way. Contacts across a gap push only once
+    /// the bodies would overlap, so fast bodies stop at each other instead of inside.
+    pub near: f32,
+    /// Overlap that does not count as being in the way.
+    pub skin: f32,
+    /// 1, or 0 when any axis that they are apart along is as good as a face.
+    pub faces: f32,
+}
+
+impl Approach {
+    /// Of two colliders with the velocities of their bodies.
+    #[inline(always)]
+    pub fn new(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> Self {
+        let thickness = fmin(thickness(a), thickness(b));
+        let reach_b = if b.what.shape == shape::HALF_SPACE { f32::MAX } else { reach(b) };
+        let reach = fmin(reach(a), reach_b);
+        let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
+        let square = way.length_squared();
+        let near = params.margin * thickness + sqrt(square);
+        let still = square <= STILL * STILL * reach * reach;
+        let skin = fmin(GRAZE * reach, GRAZE_THIN * thickness);
+        Self { way: if still { Vec3::ZERO } else { way }, near, skin, faces: 1.0 }
+    }
+
+    /// Whether they move enough to look where to.
+    #[inline(always)]
+    pub fn moves(&self) -> bool {
+        self.way.length_squared() > 0.0
+    }
 }
 
 /// How far a body was held back in the last step from where it would have gone on its own, metres: the way that

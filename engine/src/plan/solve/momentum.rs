@@ -56,6 +56,7 @@ pub(super) fn record_aggregates(solve: &Solve<'_>, r: &mut Recording) -> Result<
         deltas: solve.deltas,
         rotations: solve.rotations,
         poses: s.poses,
+        solver_bodies: solve.solver_bodies,
     };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(aggregates_move::Push { count }))
 }
