@@ -80,6 +80,8 @@ pub static STAGES: &[&gpu::Stage] = &[
     &solve::aggregates_move::STAGE,
     &finish::joints_break::STAGE,
     &finish::velocity::STAGE,
+    &solve::stabilise::STAGE,
+    &solve::stabilise_joints::STAGE,
     &finish::continuous::STAGE,
     &finish::store::STAGE,
     &finish::body_poses::STAGE,

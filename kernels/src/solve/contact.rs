@@ -263,7 +263,8 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let mut error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
     let (turn_a, turn_b) = (shared.turn + shared.turn_b, shared.turn_b);
     let fast = F::splat(FAST_TURN).below(turn_a.dot(turn_a).most(turn_b.dot(turn_b)));
-    if !rules.stabilise && F::any(fast) {
+    // A lane of a GPU has other things to do than to branch: SwiftShader needs minutes to compile one here.
+    if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
         // Points of what turns go along arcs. Along the normal this is left out: a ball rolls on ever new points.
         let (on_a, on_b) = (points.lever, points.lever + shared.offset);
         let arc = (turn_a.cross(turn_a.cross(on_a)) - turn_b.cross(turn_b.cross(on_b))) * F::splat(0.5);

@@ -17,6 +17,8 @@ pub mod primal_joints;
 pub mod primal_joints_rows;
 pub mod primal_rows;
 pub mod solver_body;
+pub mod stabilise;
+pub mod stabilise_joints;
 pub mod stiffness_start;
 pub mod sweep;
 pub mod system;

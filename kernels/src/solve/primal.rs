@@ -29,8 +29,6 @@ layout! {
         pub range: u32,
         /// Not 0: the first team solves all bodies in turn.
         pub serial: u32,
-        /// Not 0: corrects the error that is left, behind the iterations (section 6).
-        pub stabilise: u32,
     }
 }
 
@@ -68,7 +66,7 @@ impl Team {
 }
 
 primal_stage! {
-    "primal", joints false, rows false, poses write {}
+    "primal", joints false, rows false, stabilise false, poses false {}
 }
 
 /// Solves a workgroup's bodies of the colour, or all of them, whichever stage of the family it is.
@@ -87,7 +85,6 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
 
     // Every lane makes every round, with a body or without: the sums want them all. So the loops in a round go on while any lane of
     // the subgroup has something left.
-    let stabilise = push.stabilise != 0;
     let mut base = 0;
     while base < tile {
         let at = base + start;
@@ -98,12 +95,12 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         let mut batch = Batch::<F::Body>::none();
         // A lane of a GPU has one body, and needs no loop around all this.
         if F::Body::LANES == 1 {
-            batch.add::<F, B>((group, count > 0), 0, first + at, EntryRange::EMPTY, team, stabilise, b);
+            batch.add::<F, B>((group, count > 0), 0, first + at, EntryRange::EMPTY, team, b);
         } else {
             let mut i = 0;
             while i < count {
                 let next = prefetch(first + at + i, range.end, b);
-                batch.add::<F, B>((group, true), i, first + at + i, next, team, stabilise, b);
+                batch.add::<F, B>((group, true), i, first + at + i, next, team, b);
                 i += 1;
             }
         }
@@ -113,7 +110,7 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         }
         let systems = systems.over_lanes(group, team.width);
         if count > 0 && team.lane == 0 {
-            apply::<F::Body, B>(first + at, &batch.indices, count, &systems, stabilise, b);
+            apply::<F::Body, B>(first + at, &batch.indices, count, &systems, b);
         }
         base += step * if serial { 1 } else { F::Body::LANES };
     }
@@ -142,7 +139,6 @@ impl<B: OfBodies> Batch<B> {
         place: u32,
         next: EntryRange,
         team: Team,
-        stabilise: bool,
         b: &T,
     ) {
         let mut index = NONE;
@@ -154,9 +150,9 @@ impl<B: OfBodies> Batch<B> {
             mine = b.delta(index);
         }
         B::put_lane(&mut self.indices, i, index);
-        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, index, &mine, row, next, team, stabilise, b));
+        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, index, &mine, row, next, team, b));
         if T::JOINTS {
-            B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width), stabilise));
+            B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width)));
         }
     }
 }
@@ -220,16 +216,15 @@ fn gather<F: OfPoints, B: Bound>(
     row: EntryRange,
     next: EntryRange,
     team: Team,
-    stabilise: bool,
     b: &B,
 ) -> Pulls<F::Body> {
-    let rules = ContactRules::new(&b.params(), stabilise);
+    let rules = ContactRules::new(&b.params(), B::STABILISE);
     let mut pulls = Pulls::none();
     // Behind the iterations, what they did and what comes on top are told apart.
     let dt = b.params().dt;
     let mut moved = Moved::splat(mine);
     let mut before = moved;
-    if stabilise && index != NONE {
+    if B::STABILISE && index != NONE {
         let went = went(&b.velocity(index), dt);
         moved = Moved::splat(&besides(mine, &went));
         before = Moved::splat(&went);
@@ -252,7 +247,7 @@ fn gather<F: OfPoints, B: Bound>(
             let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
             let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
-            if stabilise {
+            if B::STABILISE {
                 let went = F::map(&entries, |entry| went(&b.velocity(entry.other), dt));
                 let theirs = F::map(&entries, |entry| {
                     besides(&b.delta(entry.other), &self::went(&b.velocity(entry.other), dt))
@@ -291,7 +286,6 @@ fn apply<F: OfBodies, B: Bound>(
     indices: &F::Lanes<u32>,
     count: u32,
     systems: &Systems<F>,
-    stabilise: bool,
     b: &mut B,
 ) {
     let params = b.params();
@@ -320,7 +314,7 @@ fn apply<F: OfBodies, B: Bound>(
         linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
         angular: ends.lag(form, rotation, turned),
     };
-    if stabilise {
+    if B::STABILISE {
         // From where the iterations left it.
         let more = |index: u32, delta: Twist, b: &B| besides(&delta, &went(&b.velocity(index), params.dt));
         let mut moved = F::lanes(more(one, F::lane(&deltas, 0), b));
@@ -356,10 +350,7 @@ fn apply<F: OfBodies, B: Bound>(
             let index = F::lane(indices, i);
             b.turn(place + i, rotation);
             b.put(index, way);
-            // Until the last pass, poses are read by nobody but joints.
-            if B::JOINTS || stabilise {
-                b.show(index, Pose { position: frame.start.position + way.linear, rotation });
-            }
+            b.show(index, Pose { position: frame.start.position + way.linear, rotation });
         }
     };
     if F::LANES == 1 {

@@ -8,12 +8,13 @@ use crate::solve::joints::{Joint, JointRow, RowState};
 use crate::solve::sweep::primal_stage;
 
 primal_stage! {
-    "primal_joints_rows", joints true, rows true, poses update {
-        read 10 starts: Pose,
-        read 11 joints: Joint,
-        read 12 joint_rows: JointRow,
-        read 13 row_states: RowState,
-        read 14 rows: u32,
-        read 15 tangent_stiffness: UVec4,
+    "primal_joints_rows", joints true, rows true, stabilise false, poses true {
+        update 8 poses: Pose,
+        read 9 starts: Pose,
+        read 10 joints: Joint,
+        read 11 joint_rows: JointRow,
+        read 12 row_states: RowState,
+        read 13 rows: u32,
+        read 14 tangent_stiffness: UVec4,
     }
 }

@@ -7,7 +7,7 @@ use crate::gpu::glam::UVec4;
 use crate::solve::sweep::primal_stage;
 
 primal_stage! {
-    "primal_rows", joints false, rows true, poses write {
-        read 10 tangent_stiffness: UVec4,
+    "primal_rows", joints false, rows true, stabilise false, poses false {
+        read 8 tangent_stiffness: UVec4,
     }
 }

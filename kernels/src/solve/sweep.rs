@@ -7,7 +7,7 @@
 use crate::detect::manifold::Record;
 #[cfg(not(target_arch = "spirv"))]
 use crate::gpu::{Buffer, glam::UVec4};
-use crate::gpu::{Group, Load, OfPoints, Read, Write};
+use crate::gpu::{Group, Load, OfPoints, Read, Write, glam::Vec3};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, add, flag};
 use crate::solve::solver_body::SolverBody;
@@ -20,6 +20,8 @@ pub trait Bound {
     const JOINTS: bool;
     /// Whether every row of a contact has a stiffness of its own.
     const ROWS: bool;
+    /// Whether this is the pass behind the iterations, which corrects the error that is left (section 6).
+    const STABILISE: bool;
     /// Settings.
     fn params(&self) -> Params;
     /// Bodies of a colour and a kind.
@@ -34,8 +36,11 @@ pub trait Bound {
     fn rotation(&self, place: u32) -> Rotation;
     /// The way a body went.
     fn delta(&self, index: u32) -> Twist;
-    /// How fast it is, behind the iterations.
-    fn velocity(&self, index: u32) -> Twist;
+    /// How fast it is, in the pass behind the iterations.
+    #[inline(always)]
+    fn velocity(&self, _index: u32) -> Twist {
+        Twist { linear: Vec3::ZERO, angular: Vec3::ZERO }
+    }
     /// An entry of a row.
     ///
     /// # Safety
@@ -55,8 +60,9 @@ pub trait Bound {
     fn turn(&mut self, place: u32, rotation: Rotation);
     /// Moves a body.
     fn put(&mut self, index: u32, delta: Twist);
-    /// Says where a body is.
-    fn show(&mut self, index: u32, pose: Pose);
+    /// Says where a body is. Until the pass behind the iterations nobody but joints looks there.
+    #[inline(always)]
+    fn show(&mut self, _index: u32, _pose: Pose) {}
     /// Stiffness of the tangent rows of manifolds, where every row has its own.
     #[inline(always)]
     fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
@@ -65,7 +71,7 @@ pub trait Bound {
     /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a
     /// subgroup call it together; those for which `on` is false have no body.
     #[inline(always)]
-    fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32), _stabilise: bool) -> System {
+    fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32)) -> System {
         System::none()
     }
 }
@@ -147,7 +153,7 @@ pub struct Buffers {
 
 /// Declares a stage of the family: `stage!`, `run`, and how they get at the buffers.
 macro_rules! primal_stage {
-    ($name:literal, joints $joints:tt, rows $rows:tt, poses $poses:ident {
+    ($name:literal, joints $joints:tt, rows $rows:tt, stabilise $stabilise:tt, poses $poses:tt {
         $($access:ident $binding:tt $field:ident : $ty:ty,)*
     }) => {
         $crate::stage! {
@@ -160,8 +166,6 @@ macro_rules! primal_stage {
                 read 5 order: u32,
                 update 6 rotations: $crate::math::Rotation,
                 update 7 deltas: $crate::math::Twist,
-                $poses 8 poses: $crate::math::Pose,
-                read 9 velocities: $crate::math::Twist,
                 $($access $binding $field: $ty,)*
             }
         }
@@ -179,8 +183,6 @@ macro_rules! primal_stage {
                     order: all.order,
                     rotations: all.rotations,
                     deltas: all.deltas,
-                    poses: all.poses,
-                    velocities: all.velocities,
                     $($field: all.$field,)*
                 }
             }
@@ -189,6 +191,7 @@ macro_rules! primal_stage {
         impl $crate::solve::sweep::Bound for Bindings<'_> {
             const JOINTS: bool = $joints;
             const ROWS: bool = $rows;
+            const STABILISE: bool = $stabilise;
             #[inline(always)]
             fn params(&self) -> $crate::state::rigid::Params {
                 $crate::gpu::Load::at(&self.params, 0)
@@ -218,10 +221,6 @@ macro_rules! primal_stage {
             #[inline(always)]
             fn delta(&self, index: u32) -> $crate::math::Twist {
                 $crate::gpu::Load::at(&self.deltas, index)
-            }
-            #[inline(always)]
-            fn velocity(&self, index: u32) -> $crate::math::Twist {
-                $crate::gpu::Load::at(&self.velocities, index)
             }
             #[inline(always)]
             unsafe fn entry(&self, e: u32) -> $crate::state::rigid::Entry {
@@ -263,12 +262,10 @@ macro_rules! primal_stage {
             fn put(&mut self, index: u32, delta: $crate::math::Twist) {
                 $crate::gpu::Store::put(&mut self.deltas, index, delta);
             }
-            #[inline(always)]
-            fn show(&mut self, index: u32, pose: $crate::math::Pose) {
-                $crate::gpu::Store::put(&mut self.poses, index, pose);
-            }
+            $crate::solve::sweep::primal_stage! { @poses $poses }
             $crate::solve::sweep::primal_stage! { @joints $joints }
             $crate::solve::sweep::primal_stage! { @rows $rows }
+            $crate::solve::sweep::primal_stage! { @stabilise $stabilise }
         }
 
         /// Solves a workgroup's bodies of the colour, or all of them.
@@ -285,7 +282,6 @@ macro_rules! primal_stage {
             on: bool,
             index: u32,
             lanes: (u32, u32),
-            stabilise: bool,
         ) -> $crate::solve::system::System {
             let views = $crate::solve::sweep::JointViews {
                 params: &self.params,
@@ -298,7 +294,7 @@ macro_rules! primal_stage {
                 deltas: &self.deltas,
                 poses: &self.poses,
             };
-            views.pull(group, on, index, lanes, stabilise)
+            views.pull(group, on, index, lanes, <Self as $crate::solve::sweep::Bound>::STABILISE)
         }
     };
     (@rows true) => {
@@ -307,6 +303,20 @@ macro_rules! primal_stage {
             $crate::solve::contact::tangent_stiffness(&self.tangent_stiffness, manifolds)
         }
     };
+    (@stabilise true) => {
+        #[inline(always)]
+        fn velocity(&self, index: u32) -> $crate::math::Twist {
+            $crate::gpu::Load::at(&self.velocities, index)
+        }
+    };
+    (@stabilise false) => {};
+    (@poses true) => {
+        #[inline(always)]
+        fn show(&mut self, index: u32, pose: $crate::math::Pose) {
+            $crate::gpu::Store::put(&mut self.poses, index, pose);
+        }
+    };
+    (@poses false) => {};
     (@joints false) => {};
     (@rows false) => {};
 }

@@ -16,7 +16,8 @@ use drystone_kernels::gpu::glam::UVec4;
 use drystone_kernels::graph::islands::ties;
 use drystone_kernels::math::{Rotation, Twist};
 use drystone_kernels::solve::{
-    dual, dual_rows, predict, primal, primal_joints, primal_joints_rows, primal_rows, solver_body, sweep,
+    dual, dual_rows, predict, primal, primal_joints, primal_joints_rows, primal_rows, solver_body, stabilise,
+    stabilise_joints, sweep,
 };
 use drystone_kernels::state::rigid::node;
 
@@ -147,16 +148,18 @@ impl<'a> Solve<'a> {
         };
         let colours = self.options.colours;
         let rigid = |push: primal::Push| match (self.has_joints(), self.options.row_stiffness) {
+            (false, _) if stabilise => stabilise::Bind::of(&all).with(push),
+            (true, _) if stabilise => stabilise_joints::Bind::of(&all).with(push),
             (false, false) => primal::Bind::of(&all).with(push),
             (true, false) => primal_joints::Bind::of(&all).with(push),
             (false, true) => primal_rows::Bind::of(&all).with(push),
             (true, true) => primal_joints_rows::Bind::of(&all).with(push),
         };
         for colour in 0..=colours {
-            let (serial, stabilise) = ((colour == colours).into(), stabilise.into());
+            let serial = (colour == colours).into();
             // A line for every kind of node.
             let range = node::range(colour, node::KINDS, node::RIGID);
-            r.dispatch_indirect(self.sizes.colours, range, rigid(primal::Push { range, serial, stabilise }))?;
+            r.dispatch_indirect(self.sizes.colours, range, rigid(primal::Push { range, serial }))?;
         }
         Ok(())
     }
