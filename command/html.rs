@@ -1,9 +1,10 @@
 //! The report of a run as one page that needs nothing else: pictures, plots, settings, device.
 
+use super::follow::Followers;
 use super::pictures::{self, Pictures, encode};
 use super::plot::{Series, escaped, lines, number, stacked};
 use anyhow::Context;
-use drystone::metrics::{Metrics, joint_errors};
+use drystone::metrics::{JointMetrics, Metrics};
 use drystone::render::{Picture, RenderOptions, Renderer};
 use drystone::{Settings, Simulation, StepReport};
 use std::collections::BTreeMap;
@@ -67,8 +68,7 @@ pub struct Page {
     renderer: Renderer,
     steps: Vec<Step>,
     looks: Vec<(f64, Metrics)>,
-    /// Worst error of a joint along lengths and about angles, by the time of a look.
-    joints: Vec<(f64, f64, f64)>,
+    joints: Vec<(f64, JointMetrics)>,
     stills: Vec<(f64, Vec<u8>)>,
 }
 
@@ -175,10 +175,8 @@ impl Page {
 
     fn look(&mut self, now: f64, simulation: &mut Simulation) -> anyhow::Result<()> {
         self.looks.push((now, Metrics::of(simulation)?));
-        let errors = joint_errors(simulation)?;
-        if !errors.is_empty() {
-            let worst = errors.iter().fold((0.0f64, 0.0f64), |w, e| (w.0.max(e.1), w.1.max(e.2)));
-            self.joints.push((now, worst.0, worst.1));
+        if simulation.world().joints().next().is_some() {
+            self.joints.push((now, JointMetrics::of(simulation)?));
         }
         Ok(())
     }
@@ -250,9 +248,15 @@ impl Page {
             ],
         );
         if !self.joints.is_empty() {
-            let lengths = Series::new("along lengths", self.joints.iter().map(|j| (j.0, j.1 * 1e3)));
-            let angles = Series::new("about angles", self.joints.iter().map(|j| (j.0, j.2.to_degrees())));
-            page += &lines("Worst error of a joint", "mm", &[lengths]);
+            let over = |name, get: fn(&JointMetrics) -> f64| {
+                Series::new(name, self.joints.iter().map(|(time, m)| (*time, get(m))))
+            };
+            let forces = [over("greatest", |m| m.force.max), over("mean", |m| m.force.mean)];
+            let torques = [over("greatest", |m| m.torque.max), over("mean", |m| m.torque.mean)];
+            page += &lines("Force of joints", "N", &forces);
+            page += &lines("Torque of joints", "N m", &torques);
+            page += &lines("Worst error of a joint", "mm", &[over("along lengths", |m| m.linear_error.max * 1e3)]);
+            let angles = over("about angles", |m| m.angular_error.max.to_degrees());
             page += &lines("Worst error of a joint", "degrees", &[angles]);
         }
         page += &lines("Highest speed", "m/s", &[self.over_looks("speed", |m| m.max_speed)]);
@@ -269,7 +273,7 @@ impl Page {
         page
     }
 
-    pub fn finish(mut self, simulation: &mut Simulation) -> anyhow::Result<()> {
+    pub fn finish(mut self, simulation: &mut Simulation, followers: &Followers) -> anyhow::Result<()> {
         let device = simulation.device().clone();
         let end = Metrics::of(simulation)?;
         let mut wall: Vec<f64> = self.steps.iter().map(|s| s.time.as_secs_f64() * 1e3).collect();
@@ -314,6 +318,10 @@ impl Page {
         let (scene, hash) = (escaped(&self.scene), end.pose_hash);
         let where_ = escaped(&format!("{} ({})", device.name, device.backend));
         let version = env!("CARGO_PKG_VERSION");
+        let followed = match followers.is_empty() {
+            true => String::new(),
+            false => format!("<h2>Followed</h2><div class=\"plots\">{}</div>\n", followers.plots()),
+        };
         let page = format!(
             r#"<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>drystone: {scene}</title>
@@ -322,7 +330,7 @@ impl Page {
 <div class="facts">{facts}</div>
 <div class="stills">{stills}</div>
 <h2>Over time</h2><div class="plots">{}</div>
-<h2>Details</h2><div class="tables">{tables}</div>
+{followed}<h2>Details</h2><div class="tables">{tables}</div>
 </body></html>
 "#,
             self.plots(),

@@ -2,8 +2,10 @@
 
 mod export;
 mod film;
+mod follow;
 mod html;
 mod info;
+mod near;
 mod outputs;
 mod passes;
 mod pictures;

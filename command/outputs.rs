@@ -1,5 +1,6 @@
 //! What `drystone run` writes beside its table: pictures, a page, a trace. Each watches the run step by step.
 
+use super::follow::Followers;
 use super::html::Page;
 use super::pictures::{self, Pictures};
 use super::trace::Trace;
@@ -21,6 +22,13 @@ pub struct FileOptions {
     trace: Option<PathBuf>,
     #[command(flatten)]
     pictures: pictures::PictureOptions,
+}
+
+impl FileOptions {
+    /// Whether there will be a page.
+    pub fn wants_page(&self) -> bool {
+        self.report.is_some()
+    }
 }
 
 /// Everything that watches a run.
@@ -72,12 +80,12 @@ impl<'a> Outputs<'a> {
     }
 
     /// After the last step: writes what is left to be written.
-    pub fn finish(self, simulation: &mut Simulation) -> anyhow::Result<()> {
+    pub fn finish(self, simulation: &mut Simulation, followers: &Followers) -> anyhow::Result<()> {
         if let Some(trace) = self.trace {
             trace.finish()?;
         }
         if let Some(page) = self.page {
-            page.finish(simulation)?;
+            page.finish(simulation, followers)?;
         }
         self.pictures.finish(simulation)
     }

@@ -115,6 +115,19 @@ fn path(points: &[(f64, f64)]) -> String {
     text
 }
 
+/// What can be told apart on the paper: of points in one column of pixels the first, the lowest, the highest and the
+/// last.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut kept = Vec::new();
+    for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
+        let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let ends = [column.iter().min_by(by_height), column.iter().max_by(by_height)].map(Option::<&_>::copied);
+        let marked = [column.first().copied(), ends[0], ends[1], column.last().copied()];
+        kept.extend(column.iter().filter(|p| marked.contains(&Some(**p))));
+    }
+    kept
+}
+
 fn figure(title: &str, unit: &str, svg: &str, series: &[Series]) -> String {
     let legend: String = series
         .iter()
@@ -140,6 +153,7 @@ pub fn lines(title: &str, unit: &str, series: &[Series]) -> String {
     frame.axes(&mut svg);
     for (s, colour) in series.iter().zip(COLOURS.iter().cycle()) {
         let points: Vec<_> = s.points.iter().map(|&p| frame.at(p)).collect();
+        let points = thinned(&points);
         let (d, name) = (path(&points), escaped(&s.name));
         let _ = write!(svg, r#"<path d="{d}" class="line" stroke="{colour}"><title>{name}</title></path>"#);
     }

@@ -1,11 +1,12 @@
 //! What `drystone run` tells about a run: tables for people, JSON for programs.
 
+use super::follow::Followers;
 use super::table;
 use drystone::backend::RunTimes;
 use drystone::glam::DVec3;
-use drystone::metrics::{Metrics, Worst};
-use drystone::world::BodyHandle;
-use drystone::{Event, EventKind, Overlap, Settings, Simulation, StepReport};
+use drystone::metrics::{JointMetrics, Least, Metrics, Peak, Worst, WorstJoints};
+use drystone::world::{BodyHandle, JointHandle, World};
+use drystone::{BodyState, Event, EventKind, JointState, Overlap, Settings, Simulation, StepReport};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,8 +21,12 @@ struct Pass {
 
 /// What is watched while the scene runs.
 pub struct Watched {
-    /// The worst of every metric.
-    pub worst: Worst,
+    worst: Worst,
+    least: Least,
+    joints: JointMetrics,
+    worst_joints: WorstJoints,
+    /// What those at the peaks were called when they were there, by the metric.
+    names: BTreeMap<&'static str, String>,
     steps: Vec<f32>,
     passes: Vec<Pass>,
     last: StepReport,
@@ -31,15 +36,47 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn new(start: &Metrics) -> Self {
-        let mut worst = Worst::default();
-        worst.see(0, start);
-        let (steps, passes, events) = (Vec::new(), Vec::new(), Vec::new());
-        Self { worst, steps, passes, last: StepReport::default(), events, fallback: 0, overflow: 0 }
+    pub fn new(start: &Metrics, simulation: &mut Simulation) -> drystone::Result<Self> {
+        let mut watched = Self {
+            worst: Worst::default(),
+            least: Least::default(),
+            joints: JointMetrics::default(),
+            worst_joints: WorstJoints::default(),
+            names: BTreeMap::new(),
+            steps: Vec::new(),
+            passes: Vec::new(),
+            last: StepReport::default(),
+            events: Vec::new(),
+            fallback: 0,
+            overflow: 0,
+        };
+        watched.see(start, simulation)?;
+        Ok(watched)
+    }
+
+    /// Takes the state into account, and what it amounts to.
+    pub fn see(&mut self, now: &Metrics, simulation: &mut Simulation) -> drystone::Result<()> {
+        let step = simulation.steps();
+        self.worst.see(step, now);
+        self.least.see(step, now);
+        self.joints = JointMetrics::of(simulation)?;
+        self.worst_joints.see(step, &self.joints);
+        let world = simulation.world();
+        let fastest = (self.worst.max_speed.step == step).then_some(self.worst.fastest).flatten();
+        let mut called = vec![("fastest", fastest.map(|body| world.name(body)))];
+        let peaks = self.worst_joints.named().filter(|(_, peak)| peak.step == step);
+        called.extend(peaks.map(|(metric, peak)| (metric, peak.joint.map(|joint| world.joint_name(joint)))));
+        for (metric, name) in called.into_iter().filter_map(|(metric, name)| Some((metric, name?))) {
+            match name {
+                Some(name) => self.names.insert(metric, name.to_owned()),
+                None => self.names.remove(metric),
+            };
+        }
+        Ok(())
     }
 
     /// Takes a step into account, the first of whose sub-steps was number `now`.
-    pub fn step(&mut self, now: u64, time: Duration, added: Vec<BodyHandle>, report: StepReport) {
+    pub fn step(&mut self, now: u64, time: Duration, added: Vec<BodyHandle>, report: StepReport, world: &World) {
         self.steps.push(milliseconds(time));
         // Sub-steps together are one step.
         let all = RunTimes { run: 0, passes: report.times.iter().flat_map(|t| t.passes.iter().copied()).collect() };
@@ -49,24 +86,44 @@ impl Watched {
                 None => self.passes.push(Pass { name, dispatches, times: vec![milliseconds(time)] }),
             }
         }
-        self.events.extend(added.iter().map(|b| json!({"step": now, "event": "added", "body": b.index()})));
-        self.events.extend(report.events.iter().map(event));
+        let new = |b: &BodyHandle| named(json!({"step": now, "event": "added", "body": b.index()}), world.name(*b));
+        self.events.extend(added.iter().map(new));
+        self.events.extend(report.events.iter().map(|e| event(e, world)));
         self.fallback = self.fallback.max(report.fallback_bodies);
         self.overflow += report.grown;
         self.last = report;
     }
 }
 
-fn event(event: &Event) -> Value {
+/// With a name beside the slot, where there is one.
+fn named(mut value: Value, name: Option<&str>) -> Value {
+    if let Some(name) = name {
+        value["name"] = json!(name);
+    }
+    value
+}
+
+/// Slots of a joint's bodies; `null` is the world.
+fn bodies_of(world: &World, joint: JointHandle) -> Value {
+    world.joint(joint).map_or(Value::Null, |d| json!([d.body_a.index(), d.body_b.map(|b| b.index())]))
+}
+
+fn event(event: &Event, world: &World) -> Value {
     let step = event.step;
     match event.kind {
-        EventKind::Quarantined { body } => json!({"step": step, "event": "quarantined", "body": body.index()}),
+        EventKind::Quarantined { body } => {
+            named(json!({"step": step, "event": "quarantined", "body": body.index()}), world.name(body))
+        }
         EventKind::Grown { list, from, to } => {
             json!({"step": step, "event": "grown", "list": list, "from": from, "to": to})
         }
         EventKind::Fallback { bodies } => json!({"step": step, "event": "fallback", "bodies": bodies}),
         EventKind::Broken { joint, force, torque } => {
-            json!({"step": step, "event": "broken", "joint": joint.index(), "force": force, "torque": torque})
+            let broken = json!({
+                "step": step, "event": "broken", "joint": joint.index(), "bodies": bodies_of(world, joint),
+                "force": force, "torque": torque,
+            });
+            named(broken, world.joint_name(joint))
         }
         EventKind::SensorBegin(o) => overlap(step, "sensor_begin", &o),
         EventKind::SensorEnd(o) => overlap(step, "sensor_end", &o),
@@ -115,12 +172,13 @@ fn settings(s: &Settings) -> Value {
     Value::Object(s.named().map(|(name, value)| (name.to_owned(), shown(name, value))).collect())
 }
 
-fn metrics(m: &Metrics) -> Value {
+fn metrics(m: &Metrics, world: &World) -> Value {
+    let fastest = m.fastest.map(|body| named(json!({"body": body.index()}), world.name(body)));
     json!({
         "kinetic_energy": m.kinetic_energy, "potential_energy": m.potential_energy, "energy": m.energy(),
         "momentum": vector(m.momentum), "angular_momentum": vector(m.angular_momentum),
         "max_penetration": m.max_penetration, "mean_penetration": m.mean_penetration,
-        "max_speed": m.max_speed, "top": m.top, "quarantined": m.quarantined,
+        "max_speed": m.max_speed, "fastest": fastest, "top": m.top, "quarantined": m.quarantined,
         "pose_hash": format!("{:016x}", m.pose_hash),
     })
 }
@@ -133,6 +191,7 @@ pub struct Run {
     pub start: Metrics,
     pub end: Metrics,
     pub watched: Watched,
+    pub followers: Followers,
 }
 
 impl Run {
@@ -163,7 +222,33 @@ impl Run {
             "penetration",
             format!("{:.2} mm at the end, {deepest:.2} mm at worst (step {at})", end.max_penetration * 1e3),
         );
+        let (low, high) = (watched.least.energy, worst.energy);
         line("energy", format!("{:.4e} J at the start, {:.4e} J at the end", start.energy(), end.energy()));
+        let range = format!("{:.4e} J (step {}) to {:.4e} J (step {})", low.value, low.step, high.value, high.step);
+        line("", range);
+        let fastest = watched.names.get("fastest").map_or(String::new(), |name| format!(", `{name}`"));
+        let (speed, at) = (worst.max_speed.value, worst.max_speed.step);
+        line("speed", format!("{:.4} m/s at the end, {speed:.4} m/s at most (step {at}{fastest})", end.max_speed));
+        let joints = &watched.joints;
+        if joints.holding + joints.broken > 0 {
+            let peaks = &watched.worst_joints;
+            let at = |metric: &str, step: u64| match watched.names.get(metric) {
+                Some(name) => format!("(step {step}, `{name}`)"),
+                None => format!("(step {step})"),
+            };
+            line("joints", format!("{} hold, {} are broken at the end", joints.holding, joints.broken));
+            let (now, most) = (joints.force.max, peaks.force);
+            line("", format!("force {now:.4e} N at the end, {:.4e} N at most {}", most.value, at("force", most.step)));
+            let (now, most) = (joints.linear_error.max * 1e3, peaks.linear_error);
+            let seen = at("linear_error", most.step);
+            line("", format!("off by {now:.3} mm at the end, {:.3} mm at most {seen}", most.value * 1e3));
+            let (now, most) = (joints.angular_error.max, peaks.angular_error);
+            let seen = at("angular_error", most.step);
+            line("", format!("off by {now:.5} rad at the end, {:.5} rad at most {seen}", most.value));
+        }
+        for (kind, what) in self.followers.summary() {
+            line(kind, what);
+        }
         let a_body = memory / simulation.world().len().max(1) as u64;
         line("memory", format!("{:.1} MB, {a_body} bytes a body", memory as f64 / 1e6));
         if end.quarantined > 0 {
@@ -184,8 +269,24 @@ impl Run {
         };
         let memory = simulation.memory();
         let by_buffer: BTreeMap<_, _> = memory.iter().map(|m| (m.name.clone(), m.bytes)).collect();
+        let colours = simulation.colours()?;
+        let world = simulation.world();
         let worst: Map<_, _> = watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.value))).collect();
         let worst_step: Map<_, _> = watched.worst.named().map(|(n, p)| (n.to_owned(), json!(p.step))).collect();
+        let least: Map<_, _> = watched.least.named().map(|(n, p)| (n.to_owned(), json!(p.value))).collect();
+        let least_step: Map<_, _> = watched.least.named().map(|(n, p)| (n.to_owned(), json!(p.step))).collect();
+        let from = self.start.energy();
+        // Nothing divided by nothing is not a number, and a report has null for that.
+        let energy_change = |scale: f64| {
+            let (highest, lowest) = (watched.worst.energy.value, watched.least.energy.value);
+            let change = |energy: f64| (energy - from) / scale;
+            json!({"end": change(end.energy()), "highest": change(highest), "lowest": change(lowest)})
+        };
+        let fastest = watched.worst.fastest.map(|body| {
+            let Peak { value, step } = watched.worst.max_speed;
+            let fastest = json!({"speed": value, "step": step, "body": body.index()});
+            named(fastest, watched.names.get("fastest").map(String::as_str))
+        });
         let mut report = json!({
             "scene": self.name,
             "backend": info.backend,
@@ -198,25 +299,63 @@ impl Run {
             "passes": watched.passes.iter().map(pass).collect::<Vec<_>>(),
             "counts": {
                 "pairs": watched.last.pairs, "manifolds": watched.last.manifolds, "contacts": end.contacts,
-                "colours": simulation.colours()?, "fallback_bodies": watched.fallback, "overflow": watched.overflow,
+                "colours": colours, "fallback_bodies": watched.fallback, "overflow": watched.overflow,
             },
             "memory": {"total": memory.iter().map(|m| m.bytes).sum::<u64>(), "by_buffer": by_buffer},
             "metrics": {
-                "start": metrics(&self.start), "end": metrics(end), "worst": worst, "worst_step": worst_step,
+                "start": metrics(&self.start, world), "end": metrics(end, world),
+                "worst": worst, "worst_step": worst_step, "least": least, "least_step": least_step,
+                "energy_change": energy_change(1.0), "energy_change_relative": energy_change(self.start.energy().abs()),
+                "fastest": fastest,
             },
+            "joints": self.joints(world),
             "pose_hash": format!("{:016x}", end.pose_hash),
             "events": watched.events,
         });
+        if !self.followers.is_empty() {
+            report["traces"] = self.followers.json();
+        }
         if state {
-            let body = |(handle, b): &(BodyHandle, drystone::BodyState)| {
-                json!({
-                    "body": handle.index(), "position": b.position.to_array(), "rotation": b.rotation.to_array(),
-                    "linear_velocity": b.linear_velocity.to_array(),
-                    "angular_velocity": b.angular_velocity.to_array(), "enabled": b.enabled,
-                })
-            };
-            report["state"] = simulation.bodies()?.iter().map(body).collect();
+            let (bodies, joints) = (simulation.bodies()?, simulation.joints()?);
+            let world = simulation.world();
+            report["state"] = bodies.iter().map(|(body, state)| body_state(*body, state, world)).collect();
+            report["joint_state"] = joints.iter().map(|(joint, state)| joint_state(*joint, state, world)).collect();
         }
         Ok(report)
     }
+
+    /// What the joints did.
+    fn joints(&self, world: &World) -> Value {
+        let watched = &self.watched;
+        let slot = |joint: Option<JointHandle>| joint.map(JointHandle::index);
+        let end = watched.joints.named().map(|(metric, now)| {
+            let value = json!({"max": now.max, "joint": slot(now.joint), "mean": now.mean});
+            (metric.to_owned(), named(value, now.joint.and_then(|joint| world.joint_name(joint))))
+        });
+        let worst = watched.worst_joints.named().map(|(metric, peak)| {
+            let value = json!({"max": peak.value, "step": peak.step, "joint": slot(peak.joint), "mean": peak.mean});
+            (metric.to_owned(), named(value, watched.names.get(metric).map(String::as_str)))
+        });
+        let (end, worst) = (end.collect::<Map<_, _>>(), worst.collect::<Map<_, _>>());
+        let JointMetrics { holding, broken, .. } = watched.joints;
+        json!({"count": holding + broken, "broken": broken, "end": end, "worst": worst})
+    }
+}
+
+fn body_state(body: BodyHandle, b: &BodyState, world: &World) -> Value {
+    let state = json!({
+        "body": body.index(), "position": b.position.to_array(), "rotation": b.rotation.to_array(),
+        "linear_velocity": b.linear_velocity.to_array(),
+        "angular_velocity": b.angular_velocity.to_array(), "enabled": b.enabled,
+    });
+    named(state, world.name(body))
+}
+
+fn joint_state(joint: JointHandle, j: &JointState, world: &World) -> Value {
+    let state = json!({
+        "joint": joint.index(), "bodies": bodies_of(world, joint),
+        "force": j.force.to_array(), "torque": j.torque.to_array(),
+        "linear_error": j.error.linear, "angular_error": j.error.angular, "broken": j.broken,
+    });
+    named(state, world.joint_name(joint))
 }

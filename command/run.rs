@@ -1,5 +1,6 @@
 //! `drystone run`: a scene, a progress bar, the table of passes, a report.
 
+use super::follow::{FollowOptions, Followers};
 use super::outputs;
 use super::report::{Run, Watched};
 use anyhow::{Context, bail};
@@ -43,7 +44,7 @@ pub struct Options {
     /// Seconds a step; 1/60 unless the scene wants another.
     #[arg(long, value_name = "S")]
     dt: Option<f32>,
-    /// Iterations a step.
+    /// Iterations a step; by default as many as the scene is meant for.
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
     /// A parameter of the scene (`bodies=10000`) or a setting (`alpha=0.95`). May be given several times.
@@ -52,9 +53,11 @@ pub struct Options {
     /// Write the report as JSON, to a file or to standard output (-); the table then goes to standard error.
     #[arg(long, value_name = "FILE|-")]
     json: Option<String>,
-    /// Put the final state of every body into the report.
+    /// Put the final state of every body and joint into the report.
     #[arg(long)]
     state: bool,
+    #[command(flatten)]
+    follow: FollowOptions,
     #[command(flatten)]
     outputs: outputs::FileOptions,
 }
@@ -90,13 +93,16 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let bar = ProgressBar::new(u64::from(steps));
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} steps {msg}")?);
     let mut script = Script::new(&scene);
+    let keep = options.json.is_some() || options.outputs.wants_page();
+    let mut followers = Followers::new(&options.follow, &scene, dt, keep)?;
     let mut outputs = outputs::Outputs::new(&options.outputs, &scene, steps, dt, &bar)?;
     let (name, bodies, settings) = (scene.name, scene.world.len(), scene.settings);
     let mut simulation = Simulation::new(scene.world, settings, device(options)?)?;
     let info = simulation.device();
     writeln!(out, "{name}: {bodies} bodies on {} ({})", info.name, info.backend)?;
     let start = Metrics::of(&mut simulation)?;
-    let mut watched = Watched::new(&start);
+    let mut watched = Watched::new(&start, &mut simulation)?;
+    followers.see(0, &mut simulation)?;
     outputs.start(&mut simulation)?;
     let mut end = start;
     for step in 0..steps {
@@ -107,18 +113,20 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         let report = simulation.step(dt).with_context(|| format!("step {step}"))?;
         let time = clock.elapsed();
         outputs.step(step, time, &report, &mut simulation)?;
-        watched.step(now, time, added, report);
+        watched.step(now, time, added, report, simulation.world());
         end = Metrics::of(&mut simulation)?;
-        watched.worst.see(simulation.steps(), &end);
+        watched.see(&end, &mut simulation)?;
+        followers.see(step + 1, &mut simulation)?;
         if step % 6 == 5 {
             bar.set_message(format!("top {:.2} m, {} contacts", end.top, end.contacts));
         }
         bar.inc(1);
     }
-    outputs.finish(&mut simulation)?;
+    followers.finish()?;
+    outputs.finish(&mut simulation, &followers)?;
     bar.finish_and_clear();
 
-    let run = Run { name, steps, dt, start, end, watched };
+    let run = Run { name, steps, dt, start, end, watched, followers };
     write!(out, "{}", run.table(&simulation))?;
     if let Some(json) = &mut json {
         let report = run.json(&mut simulation, options.state)?;

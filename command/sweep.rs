@@ -1,19 +1,19 @@
 //! `drystone sweep`: a scene once for every value of a parameter, as curves (AVBD, Figures 8 and 15).
 
 use super::plot::{COLOURS, escaped, number};
+use super::run::prepare;
 use anyhow::{Context, bail};
 use clap::Parser;
+use drystone::Simulation;
 use drystone::backend::Device;
 use drystone::metrics::joint_errors;
-use drystone::{Settings, Simulation, scenes};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Options of `drystone sweep`.
 #[derive(Parser)]
 pub struct Options {
-    /// The scene.
-    #[arg(default_value = "pendulum")]
+    /// The scene by its name (an unknown one lists them all), or a file that ends with .json.
+    #[arg(default_value = "pendulum", value_name = "SCENE|FILE.json")]
     scene: String,
     /// The parameter of the scene or the setting, and its values: `beta_joint=0,10,1e3,1e5`, `method=0,1`.
     #[arg(long, value_name = "KEY=V,V,...")]
@@ -24,9 +24,9 @@ pub struct Options {
     /// Steps of every run.
     #[arg(long, value_name = "N", default_value_t = 300)]
     steps: u32,
-    /// Iterations a step.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    iterations: u32,
+    /// Iterations a step; by default as many as the scene is meant for.
+    #[arg(long, value_name = "N")]
+    iterations: Option<u32>,
     /// Write the curves as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<String>,
@@ -45,27 +45,15 @@ fn pair(text: &str) -> anyhow::Result<(&str, &str)> {
     text.split_once('=').with_context(|| format!("`{text}`: expected KEY=VALUE"))
 }
 
-fn parsed(key: &str, value: &str) -> anyhow::Result<f64> {
-    value.parse().with_context(|| format!("{key}: `{value}` is not a number"))
-}
-
 fn curve(options: &Options, key: &str, value: &str) -> anyhow::Result<Curve> {
-    let mut settings = Settings::default().with(|s| s.iterations = options.iterations);
-    let (mut wanted, mut parameters) = (Vec::new(), BTreeMap::new());
-    let fixed = options.set.iter().map(|s| pair(s)).collect::<anyhow::Result<Vec<_>>>()?;
-    for (key, value) in fixed.into_iter().chain([(key, value)]) {
-        let number = parsed(key, value)?;
-        if Settings::knows(key) {
-            wanted.push((key, number));
-        } else {
-            parameters.insert(key.to_owned(), number);
-        }
+    let set: Vec<String> = options.set.iter().cloned().chain([format!("{key}={value}")]).collect();
+    let mut scene = prepare(&options.scene, &set)?;
+    if let Some(iterations) = options.iterations.filter(|_| key != "iterations") {
+        scene.settings.iterations = iterations;
     }
-    settings.set_all(wanted)?;
-    settings.check()?;
-    let scene = scenes::build(&options.scene, &parameters)?;
+    scene.settings.check()?;
     let Some(last) = scene.world.handles().last() else { bail!("{}: there are no bodies", options.scene) };
-    let mut simulation = Simulation::new(scene.world, settings, Device::Cpu { threads: None })?;
+    let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: None })?;
     let mut points = Vec::new();
     for step in 1..=options.steps {
         simulation.step(scene.dt)?;

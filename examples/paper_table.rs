@@ -86,7 +86,7 @@ static ROWS: &[Row] = &[
     Row {
         scene: "stack",
         parameters: &[],
-        iterations: None,
+        iterations: Some(4),
         seconds: 10.0,
         claim: "3 times heavier box by box: sinks by less than 2% of a box each",
         holds: |s| s.sank() < 0.2 && s.calm(),
@@ -198,7 +198,7 @@ static ROWS: &[Row] = &[
     Row {
         scene: "bridge",
         parameters: &[],
-        iterations: None,
+        iterations: Some(4),
         seconds: 10.0,
         claim: "no joint off by more than 50 mm in the end, energy does not grow",
         holds: |s| s.apart < 0.05 && s.calm(),
@@ -206,7 +206,7 @@ static ROWS: &[Row] = &[
     Row {
         scene: "swing_box",
         parameters: &[],
-        iterations: None,
+        iterations: Some(10),
         seconds: 10.0,
         claim: "no hinge off by more than 50 mm in the end, energy does not grow",
         holds: |s| s.apart < 0.05 && s.calm(),

@@ -184,6 +184,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         edits: 10,
         joints: if_any(joints, 300),
         joint_rows: if_any(joints, 1000),
+        continuous: if_any(hulls, 1),
     };
     let options = StepOptions {
         iterations: 2,

@@ -21,7 +21,7 @@ fn the_report_has_what_it_promises() {
     assert_eq!(report["backend"], "cpu");
     assert_eq!(report["bodies"], 4);
     assert_eq!(report["steps"], 30);
-    assert_eq!(report["settings"]["iterations"], 4);
+    assert_eq!(report["settings"]["iterations"], 20, "as in the paper's figure");
     assert_eq!(report["counts"]["manifolds"], 3);
     assert_eq!(report["counts"]["contacts"], 12);
     assert_eq!(report["counts"]["colours"], 2);
@@ -31,7 +31,7 @@ fn the_report_has_what_it_promises() {
     assert!((report["metrics"]["end"]["top"].as_f64().unwrap() - 2.5).abs() < 0.05);
     assert_eq!(report["pose_hash"].as_str().unwrap().len(), 16);
     let primal = report["passes"].as_array().unwrap().iter().find(|p| p["name"] == "primal").expect("every pass");
-    assert_eq!(primal["dispatches"], 5 * 17, "four iterations and the last pass, of sixteen colours and the fallback");
+    assert_eq!(primal["dispatches"], 21 * 17, "20 iterations and the last pass, of sixteen colours and the fallback");
     for field in ["name", "driver", "subgroup_size"] {
         assert!(!report["device"][field].is_null(), "device.{field}");
     }
@@ -71,13 +71,29 @@ fn the_report_has_what_it_promises() {
         assert!(as_bad, "{field}: {worst} at worst, {end} at the end");
         assert!(metrics["worst_step"][field].as_u64().unwrap() <= 30, "{field}");
     }
+    for field in ["kinetic_energy", "potential_energy", "energy"] {
+        let [least, start, end] = ["least", "start", "end"].map(|when| metrics[when][field].as_f64().unwrap());
+        assert!(least <= start.min(end), "{field}: {least} at least, {start} and {end}");
+        assert!(metrics["least_step"][field].as_u64().unwrap() <= 30, "{field}");
+    }
+    let change = |kind: &str, when: &str| metrics[kind][when].as_f64().unwrap();
+    let [start, end] = ["start", "end"].map(|when| metrics[when]["energy"].as_f64().unwrap());
+    assert_eq!(change("energy_change", "end"), end - start);
+    assert_eq!(change("energy_change_relative", "end"), (end - start) / start.abs());
+    assert_eq!(change("energy_change", "lowest"), metrics["least"]["energy"].as_f64().unwrap() - start);
+    assert_eq!(change("energy_change", "highest"), metrics["worst"]["energy"].as_f64().unwrap() - start);
+    assert_eq!(metrics["fastest"]["speed"], metrics["worst"]["max_speed"]);
+    assert_eq!(metrics["fastest"]["step"], metrics["worst_step"]["max_speed"]);
+    assert!(metrics["start"]["fastest"].is_null(), "nothing moves");
+    assert!(["box 1", "box 2", "top"].iter().any(|name| metrics["end"]["fastest"]["name"] == *name), "{metrics}");
     assert_eq!(metrics["end"]["pose_hash"], report["pose_hash"]);
     assert!(report["events"].is_array());
     let ball = &report["state"][3];
     for field in ["position", "rotation", "linear_velocity", "angular_velocity"] {
         assert!(ball[field].is_array(), "{field} of {ball}");
     }
-    assert_eq!(ball["enabled"], true);
+    assert_eq!((&ball["enabled"], &ball["name"]), (&true.into(), &"top".into()));
+    assert_eq!((&report["joints"]["count"], &report["joint_state"]), (&0.into(), &Value::Array(Vec::new())));
 }
 
 /// Events of a kind.
@@ -126,6 +142,218 @@ fn the_table_is_for_people_and_never_in_the_way_of_the_report() {
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert!(table(&file.stdout) && serde_json::from_str::<Value>(&text).unwrap()["scene"] == "stack");
+}
+
+#[test]
+fn joints_are_told_with_their_forces_errors_and_names() {
+    // The lower of two weights of 2 kg on hooks hangs from a hook that bears 30 N, and is pushed down with 20 N after a
+    // while.
+    let path = std::env::temp_dir().join(format!("drystone-hooks-{}.json", std::process::id()));
+    let hooks = r#"{"seconds": 2, "settings": {"iterations": 20}, "bodies": [
+        {"name": "upper", "mass": 2, "inertia": [1, 1, 1]},
+        {"position": [0, -1, 0], "name": "lower", "mass": 2, "inertia": [1, 1, 1]}
+    ], "joints": [
+        {"type": "ball", "name": "hook", "a": "upper"},
+        {"type": "fixed", "a": "lower", "b": "upper", "anchor_b": [0, -1, 0], "max_force": 30}
+    ], "later": [{"at": 1, "force": {"body": "lower", "force": [0, -20, 0]}}]}"#;
+    std::fs::write(&path, hooks).unwrap();
+    let run = ["run", path.to_str().unwrap(), "--backend", "cpu", "--json", "-", "--state"];
+    let before = report(&[&run[..], &["--steps", "60"]].concat());
+    let after = report(&run);
+    std::fs::remove_file(&path).unwrap();
+    let weight = 2.0 * 9.81;
+    let number = |v: &Value| v.as_f64().unwrap_or_else(|| panic!("{v}"));
+    let near = |v: &Value, expected: f64| assert!((number(v) / expected - 1.0).abs() < 0.01, "{v}, not {expected}");
+    let joints = &before["joints"];
+    assert_eq!((&joints["count"], &joints["broken"]), (&2.into(), &0.into()));
+    assert_eq!((&joints["end"]["force"]["joint"], &joints["end"]["force"]["name"]), (&0.into(), &"hook".into()));
+    near(&joints["end"]["force"]["max"], 2.0 * weight);
+    near(&joints["end"]["force"]["mean"], 1.5 * weight);
+    for metric in ["force", "torque", "linear_error", "angular_error"] {
+        let (end, worst) = (&joints["end"][metric], &joints["worst"][metric]);
+        assert!(number(&worst["max"]) >= number(&end["max"]), "{metric}: {joints}");
+        assert!(number(&worst["mean"]) >= 0.0 && worst["step"].as_u64().unwrap() <= 60, "{metric}: {joints}");
+    }
+    let state = before["joint_state"].as_array().unwrap();
+    assert_eq!((&state[0]["name"], &state[0]["bodies"]), (&"hook".into(), &serde_json::json!([0, null])));
+    assert_eq!((&state[1]["name"], &state[1]["bodies"]), (&Value::Null, &serde_json::json!([1, 0])));
+    // What acts on the first body of each: up.
+    near(&state[0]["force"][1], 2.0 * weight);
+    near(&state[1]["force"][1], weight);
+    for joint in state {
+        assert!(number(&joint["linear_error"]) < 1e-3 && number(&joint["angular_error"]) < 1e-3, "{joint}");
+        assert!(joint["torque"].is_array() && joint["broken"] == false, "{joint}");
+    }
+    // The force it broke at is the greatest of that joint; the other goes back to one weight.
+    let broken = events(&after, "broken");
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert_eq!((&broken[0]["joint"], &broken[0]["bodies"]), (&1.into(), &serde_json::json!([1, 0])));
+    assert!(broken[0].get("name").is_none() && number(&broken[0]["force"]) > 30.0, "{broken:?}");
+    assert_eq!((&after["joints"]["broken"], &after["joint_state"][1]["broken"]), (&1.into(), &true.into()));
+    near(&after["joints"]["end"]["force"]["max"], weight);
+    near(&after["joints"]["end"]["force"]["mean"], weight);
+    assert!(number(&after["joints"]["worst"]["force"]["max"]) > 2.0 * weight);
+}
+
+#[test]
+fn events_name_what_comes_and_what_breaks() {
+    let wall = report(&["run", "wall", "--backend", "cpu", "--steps", "75", "--json", "-"]);
+    let added: Vec<_> = events(&wall, "added").iter().map(|e| e["name"].as_str().unwrap()).collect();
+    assert_eq!(added, ["ball 1", "ball 2", "ball 3"]);
+    let broken = events(&wall, "broken");
+    assert!(
+        !broken.is_empty() && broken.iter().all(|e| e["name"].as_str().unwrap().starts_with("brick ")),
+        "{broken:?}"
+    );
+    let fastest = &wall["metrics"]["fastest"];
+    assert!(
+        fastest["name"].as_str().unwrap().starts_with("ball ") && fastest["step"].as_u64() >= Some(60),
+        "{fastest}"
+    );
+}
+
+/// Rows of a CSV by column.
+fn columns(text: &str) -> std::collections::BTreeMap<String, Vec<f64>> {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<f64>> =
+        lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == header.len()));
+    header.iter().enumerate().map(|(i, name)| ((*name).to_owned(), rows.iter().map(|r| r[i]).collect())).collect()
+}
+
+#[test]
+fn traces_follow_bodies_and_joints_step_by_step() {
+    let path = std::env::temp_dir().join(format!("drystone-trace-{}.csv", std::process::id()));
+    let file = path.to_str().unwrap();
+    let run = ["run", "pendulum", "--set", "links=3", "--set", "ratio=10", "--backend", "cpu", "--steps", "30"];
+    let trace = ["--trace-body", "ball", "--trace-body", "#1", "--trace-joint", "joint 1", "--trace-body", "ball"];
+    let with = report(&[&run[..], &trace, &["--trace-csv", file, "--json", "-", "--state"]].concat());
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let plain = report(&[&run[..], &["--json", "-"]].concat());
+    assert_eq!(with["pose_hash"], plain["pose_hash"], "looking changes nothing");
+    assert!(plain.get("traces").is_none());
+
+    let traces = &with["traces"];
+    let (bodies, joints) = (traces["bodies"].as_array().unwrap(), traces["joints"].as_array().unwrap());
+    assert_eq!((bodies.len(), joints.len()), (2, 1), "what is asked for twice is there once");
+    assert_eq!(
+        (&bodies[0]["asked"], &bodies[0]["name"], &bodies[0]["body"]),
+        (&"ball".into(), &"ball".into(), &3.into())
+    );
+    assert_eq!(
+        (&bodies[1]["asked"], &bodies[1]["name"], &bodies[1]["body"]),
+        (&"#1".into(), &"link 2".into(), &1.into())
+    );
+    assert_eq!((&joints[0]["name"], &joints[0]["joint"]), (&"joint 1".into(), &0.into()));
+    assert_eq!(traces["step"], serde_json::json!((0..=30).collect::<Vec<u32>>()));
+    for field in ["position", "rotation", "linear_velocity", "angular_velocity"] {
+        let values = bodies[0][field].as_array().unwrap();
+        assert_eq!((values.len(), &values[30]), (31, &with["state"][3][field]), "{field}");
+    }
+    for field in ["force", "torque", "linear_error", "angular_error", "broken"] {
+        let values = joints[0][field].as_array().unwrap();
+        assert_eq!((values.len(), &values[30]), (31, &with["joint_state"][0][field]), "{field}");
+    }
+    // The CSV has the same numbers.
+    let csv = columns(&text);
+    assert_eq!(csv.len(), 2 + 2 * 13 + 9, "{:?}", csv.keys());
+    let same = |column: &str, values: &Value, component: Option<usize>| {
+        for (step, value) in values.as_array().unwrap().iter().enumerate() {
+            let value = component.map_or(value, |c| &value[c]).as_f64().unwrap();
+            let found = csv[column][step];
+            assert!((found - value).abs() <= 1e-6 * value.abs(), "{column}, step {step}: {found}, not {value}");
+        }
+    };
+    for (c, (place, speed)) in [("x", "vx"), ("y", "vy"), ("z", "vz")].into_iter().enumerate() {
+        same(&format!("ball.{place}"), &bodies[0]["position"], Some(c));
+        same(&format!("#1.{speed}"), &bodies[1]["linear_velocity"], Some(c));
+        same(&format!("joint 1.f{place}"), &joints[0]["force"], Some(c));
+    }
+    same("joint 1.linear_error", &joints[0]["linear_error"], None);
+    same("time", &traces["time"], None);
+    assert!((csv["time"][30] - 0.5).abs() < 1e-6);
+    // A velocity is what the place changes by, as the method has it.
+    let way: f64 = (1..=30).map(|i| csv["ball.vy"][i] / 60.0).sum();
+    let fell = csv["ball.y"][30] - csv["ball.y"][0];
+    assert!(fell < -0.1 && (way / fell - 1.0).abs() < 0.02, "{fell} m, and {way} m by its velocity");
+    // People are told where it is in the end.
+    let said = drystone(&[&run[..], &trace].concat());
+    let table = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(table.lines().any(|l| l.starts_with("body ") && l.contains("`ball` at (") && l.contains("m/s")), "{table}");
+    assert!(
+        table.lines().any(|l| l.starts_with("joint ") && l.contains("`joint 1`") && l.contains("off by")),
+        "{table}"
+    );
+}
+
+#[test]
+fn what_is_not_there_all_the_time_is_empty_in_its_trace() {
+    // A body that comes after 0.03 s and goes after 0.07 s, with a name that needs quotes.
+    let path = std::env::temp_dir().join(format!("drystone-comes-{}", std::process::id()));
+    let (scene, file) = (path.with_extension("json"), path.with_extension("csv"));
+    let comes = r#"{"seconds": 0.1, "dt": 0.01, "gravity": [0, 0, 0], "bodies": [], "later": [
+        {"at": 0.03, "add": {"name": "a \"b\", c", "mass": 1, "inertia": [1, 1, 1]}},
+        {"at": 0.07, "remove": "a \"b\", c"}
+    ]}"#;
+    std::fs::write(&scene, comes).unwrap();
+    let (scene_path, file_path) = (scene.to_str().unwrap(), file.to_str().unwrap());
+    let run = ["run", scene_path, "--backend", "cpu", "--trace-csv", file_path, "--json", "-"];
+    let report = report(&[&run[..], &["--trace-body", "a \"b\", c", "--trace-body", "#0"]].concat());
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&scene).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(text.starts_with("step,time,\"a \"\"b\"\", c.x\","), "{text}");
+    for body in report["traces"]["bodies"].as_array().unwrap() {
+        let there: Vec<bool> = body["position"].as_array().unwrap().iter().map(|p| !p.is_null()).collect();
+        assert_eq!(there, (0..=10).map(|step| (4..8).contains(&step)).collect::<Vec<_>>(), "{body}");
+        assert_eq!(body["body"], 0);
+    }
+    let empty = format!("3,0.03{}", ",".repeat(26));
+    assert!(text.lines().any(|line| line == empty), "`{empty}` in {text}");
+}
+
+#[test]
+fn scenes_run_with_the_iterations_they_are_meant_for() {
+    // Figures 2, 4, 6, 7, 10, 11, 12, 14 of the paper say how many; 9 and 13 do not.
+    for (scene, substeps, iterations) in [
+        ("pile", 1, 4),
+        ("spring_ratio", 1, 5),
+        ("spring_chain", 1, 5),
+        ("cards", 5, 5),
+        ("pendulum", 1, 20),
+        ("chain_balls", 1, 20),
+        ("stack", 1, 20),
+        ("friction", 1, 4),
+        ("chainmail", 1, 15),
+        ("wall", 1, 10),
+        ("bridge", 1, 25),
+        ("swing_box", 1, 25),
+    ] {
+        let run = ["run", scene, "--backend", "cpu", "--steps", "1", "--json", "-"];
+        let settings = &report(&run)["settings"];
+        let wanted = (&substeps.into(), &iterations.into());
+        assert_eq!((&settings["substeps"], &settings["iterations"]), wanted, "{scene}");
+        let other = report(&[&run[..], &["--iterations", "7"]].concat());
+        assert_eq!(other["settings"]["iterations"], 7, "{scene}");
+    }
+}
+
+#[test]
+fn sweeps_run_with_the_iterations_of_their_scene() {
+    let sweep = |more: &[&str]| {
+        let run = ["sweep", "pendulum", "--set", "links=4", "--param", "ratio=10,1000", "--steps", "20"];
+        let output = drystone(&[&run[..], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let usual = sweep(&[]);
+    assert_eq!(usual.lines().count(), 3, "a header and a line a value: {usual}");
+    assert_eq!(sweep(&["--iterations", "20"]), usual);
+    assert_ne!(sweep(&["--iterations", "2"]), usual);
+    let unknown = drystone(&["sweep", "pendulum", "--param", "colour=1"]);
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("no parameter `colour`"), "{unknown:?}");
 }
 
 #[test]
@@ -178,6 +406,23 @@ fn mistakes_are_named_and_give_an_exit_status() {
         (&["run", "examples/scenes/wall.json", "--set", "bodies=3"], &["no setting `bodies`"]),
         (&["run", "stack", "--device", "Voodoo"], &["Voodoo"]),
         (&["run", "stack", "--backend", "cpu", "--device", "llvmpipe"], &["--backend is cpu"]),
+        (
+            &["run", "pendulum", "--trace-body", "bal"],
+            &["no body is called `bal`", "did you mean `ball`?", "#0 to #50"],
+        ),
+        (&["run", "pendulum", "--trace-body", "lnik 3"], &["did you mean `link 3`"]),
+        (
+            &["run", "pendulum", "--trace-joint", "ball"],
+            &["no joint is called `ball`", "`joint 1`, `joint 10`", "more"],
+        ),
+        (&["run", "pendulum", "--trace-body", "#51"], &["--trace-body #51", "bodies are #0 to #50"]),
+        (&["run", "pendulum", "--trace-body", "#-1"], &["bodies are #0 to #50"]),
+        (&["run", "stack", "--trace-joint", "#0"], &["there are no joints here"]),
+        (&["run", "stack", "--trace-csv", "x.csv"], &["--trace-body or --trace-joint"]),
+        (
+            &["run", "stack", "--trace-body", "top", "--trace-csv", "/nonexistent/x.csv"],
+            &["cannot write", "/nonexistent/x.csv"],
+        ),
         (
             &["run", "stack", "--backend", "cpu", "--steps", "1", "--json", "/nonexistent/x.json"],
             &["/nonexistent/x.json"],

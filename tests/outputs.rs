@@ -166,8 +166,55 @@ fn the_page_of_a_jointed_scene_shows_how_far_its_joints_are_off() {
     let folder = folder("jointed page");
     run_scene(&["pendulum"], &folder, &["--steps", "5", "--report", "page.html"], true);
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
-    assert!(page.contains("Worst error of a joint"));
-    assert_eq!(page.matches("<svg").count(), 9, "two plots more than without joints");
+    assert!(page.contains("Worst error of a joint") && page.contains("Force of joints"));
+    assert_eq!(page.matches("<svg").count(), 11, "four plots more than without joints");
+    assert!(!page.contains("<h2>Followed"));
+}
+
+#[test]
+fn the_page_shows_what_is_followed() {
+    let folder = folder("followed page");
+    let follow = ["--trace-body", "ball", "--trace-joint", "joint 2", "--trace-csv", "trace.csv"];
+    // More steps than the plot has columns.
+    let run = ["--steps", "4000", "--set", "links=2", "--set", "ratio=1", "--report", "page.html"];
+    run_scene(&["pendulum"], &folder, &[&run[..], &follow].concat(), true);
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    let (_, followed) = page.split_once("<h2>Followed</h2>").expect("a part of its own");
+    let figures = [
+        ("ball: position", 3),
+        ("ball: velocity", 3),
+        ("ball: angular velocity", 3),
+        ("joint 2: force", 3),
+        ("joint 2: torque", 3),
+        ("joint 2: error along lengths", 1),
+        ("joint 2: error about angles", 1),
+    ];
+    for (title, lines) in figures {
+        let figure = followed.split("<figure>").find(|f| f.contains(&format!("<figcaption>{title} <small>")));
+        let figure = figure.unwrap_or_else(|| panic!("no figure `{title}`"));
+        assert_eq!(figure.matches("<path").count(), lines, "{title}");
+    }
+    assert_eq!(followed.matches("<svg").count(), figures.len());
+    // All of the swing is in the plot of its position, though not every step: its lowest and highest place.
+    let csv = std::fs::read_to_string(folder.join("trace.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 4002, "a header, the start, and every step");
+    let path = followed.split(" d=\"").nth(2).unwrap();
+    let points: Vec<f64> = path
+        .split('"')
+        .next()
+        .unwrap()
+        .split(['M', 'L'])
+        .skip(1)
+        .map(|p| p.split(' ').nth(1).unwrap().parse().unwrap())
+        .collect();
+    let heights: Vec<f64> = csv.lines().skip(1).map(|l| l.split(',').nth(3).unwrap().parse().unwrap()).collect();
+    assert!(points.len() < 2400, "{} points", points.len());
+    let range = |v: &[f64]| v.iter().copied().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    let ((low, high), (down, up)) = (range(&heights), range(&points));
+    // Down is up on paper. The first place is on the same scale as both.
+    let expected = (heights[0] - low) / (high - low);
+    let drawn = (up - points[0]) / (up - down);
+    assert!((expected - drawn).abs() < 0.01, "{expected} of the swing, drawn at {drawn}");
 }
 
 #[test]
@@ -178,6 +225,8 @@ fn mistakes_about_pictures_are_named_before_the_run() {
         (&["--png", "nowhere/x.png"], &["nowhere/x.png"]),
         (&["--report", "nowhere/x.html"], &["nowhere/x.html"]),
         (&["--trace", "nowhere/x.json"], &["nowhere/x.json"]),
+        (&["--trace-body", "#1", "--trace-csv", "nowhere/x.csv"], &["nowhere/x.csv"]),
+        (&["--trace-body", "flor"], &["no body is called `flor`", "`floor`"]),
         (&["--png", "x.png", "--camera", "1,2"], &["three numbers"]),
         (&["--png", "x.png", "--camera", "1,2,x"], &["not a number"]),
         (&["--png", "x.png", "--camera", "1,2,3", "--look", "1,2,3"], &["eye is at its target"]),

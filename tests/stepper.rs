@@ -9,6 +9,7 @@ use drystone::glam::{Quat, Vec3};
 use drystone::layout::BodyPose;
 use drystone::metrics::Metrics;
 use drystone::state::{Capacities, List, UserBuffer};
+use drystone::stepper::JointForce;
 use drystone::vulkan::ash::vk;
 use drystone::vulkan::{Frames, FramesOptions, GpuAllocator, HostAccess, Kernels, Overflow, OwnDevice};
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, JointHandle, World};
@@ -204,6 +205,21 @@ fn same_state(host: &HostLoop, stepper: &Stepper<Frames<GpuAllocator>>, simulati
     assert_eq!(drystone_kernels::manifest::fnv1a(bytes), hash, "on {}", host.device.support().device_name);
 }
 
+/// Joints pull on the device as in the simulation, as far as the host's own copy tells. Takes submission number `next`.
+fn same_forces(host: &HostLoop, stepper: &Stepper<Frames<GpuAllocator>>, simulation: &mut Simulation, next: u64) {
+    let view = stepper.joint_forces().expect("there is room for joints");
+    assert_eq!((view.stride as usize, view.offset), (size_of::<JointForce>(), 0));
+    host.frame(next, |commands| host.copy(commands, view.buffer, u64::from(view.count) * u64::from(view.stride)));
+    host.wait(next);
+    let forces: Vec<JointForce> = host.read(view.count as usize);
+    let joints = simulation.joints().unwrap();
+    for (joint, state) in &joints {
+        let JointForce { force, torque } = forces[joint.index() as usize];
+        assert_eq!((force, torque), (state.force, state.torque), "{joint:?}");
+    }
+    assert!(joints.iter().any(|(_, state)| state.force.length() > 1e3), "they carry something: {joints:?}");
+}
+
 fn boxes(count: u32) -> (World, Vec<BodyHandle>) {
     let mut world = World::new();
     world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
@@ -335,6 +351,7 @@ fn joints_break_grow_and_are_told_in_frames_as_in_a_simulation() {
             assert!(stepper.world().is_broken(weak).unwrap());
             assert!(stepper.capacities().joints >= 8, "four joints came");
             same_state(&host, &stepper, &mut simulation, FRAMES + 1);
+            same_forces(&host, &stepper, &mut simulation, FRAMES + 2);
         }
     });
 }

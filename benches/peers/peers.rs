@@ -4,16 +4,22 @@
 //! picks scenes by part of their name.
 //!
 //! Both run at dt 1/60 on all cores, without sleeping. rapier3d at 3 iterations, the fewest that hold the pile.
+//!
+//! `cargo bench -p drystone-peers -- --stands` asks instead what stands after a minute: see `standing.rs`.
+
+mod standing;
 
 use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::scenes;
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions};
-use drystone::world::{BodyKind, Collider, Shape, World};
+use drystone::world::joint::{Axis, Hold, JointAxis};
+use drystone::world::{BodyHandle, BodyKind, Collider, JointDesc, Shape, World};
 use drystone::{Settings, Simulation};
 use rapier3d::prelude::{
-    ColliderBuilder, PhysicsWorld, Pose, RigidBodyBuilder, RigidBodyHandle, Rotation, SharedShape, Vector,
+    ColliderBuilder, GenericJointBuilder, Group, InteractionGroups, JointAxesMask, PhysicsWorld, Pose,
+    RigidBodyBuilder, RigidBodyHandle, Rotation, SharedShape, Vector,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +38,8 @@ trait Engine {
     fn step(&mut self);
     /// Where its bodies are, in the order of the world's handles.
     fn places(&mut self) -> Vec<(Vec3, Quat)>;
+    /// Their linear velocities.
+    fn velocities(&mut self) -> Vec<Vec3>;
 }
 
 /// The scene as it stands now, seen by the same eyes whoever made it: drystone's contacts of a world with the bodies put there.
@@ -112,6 +120,10 @@ impl Engine for Simulation {
         let states = self.bodies().expect("states");
         states.into_iter().map(|(_, state)| (state.position, state.rotation)).collect()
     }
+
+    fn velocities(&mut self) -> Vec<Vec3> {
+        self.bodies().expect("states").into_iter().map(|(_, state)| state.linear_velocity).collect()
+    }
 }
 
 fn drystone(world: World, device: Device) -> Simulation {
@@ -135,6 +147,14 @@ impl Engine for Rapier {
             (Vec3::new(p.x, p.y, p.z), Quat::from_xyzw(q.x, q.y, q.z, q.w))
         };
         self.bodies.iter().map(place).collect()
+    }
+
+    fn velocities(&mut self) -> Vec<Vec3> {
+        let velocity = |handle: &RigidBodyHandle| {
+            let v = self.world.bodies[*handle].linvel();
+            Vec3::new(v.x, v.y, v.z)
+        };
+        self.bodies.iter().map(velocity).collect()
     }
 }
 
@@ -174,16 +194,53 @@ fn rapier(world: &World, iterations: usize) -> Rapier {
         let body = peer.insert_body(
             builder.pose(pose(desc.position, desc.rotation)).linvel(vector(desc.linear_velocity)).can_sleep(false),
         );
+        // A mass that is given is spread as densities would be.
+        let by_density: f32 = desc.colliders.iter().map(|c| shape(c).mass_properties(c.density).mass()).sum();
+        let denser = desc.mass.map_or(1.0, |mass| mass / by_density);
         for collider in &desc.colliders {
             let made = ColliderBuilder::new(shape(collider))
                 .position(pose(collider.position, collider.rotation))
-                .density(collider.density)
-                .friction(collider.friction_dynamic);
+                .density(collider.density * denser)
+                .friction(collider.friction_dynamic)
+                .collision_groups(groups(collider));
             peer.insert_collider(made, Some(body));
         }
         handles.push(body);
     }
+    let place = |body: BodyHandle| world.handles().position(|h| h == body).map(|i| handles[i]);
+    for joint in world.joints() {
+        let desc = world.joint(joint).expect("a live handle");
+        let (anchor_a, anchor_b) = (pose(desc.anchor_a, desc.frame_a), pose(desc.anchor_b, desc.frame_b));
+        let made = GenericJointBuilder::new(locked(desc)).local_frame1(anchor_b).local_frame2(anchor_a);
+        let made = made.contacts_enabled(desc.collide);
+        let first = desc.body_b.map_or_else(|| Some(peer.insert_body(RigidBodyBuilder::fixed())), place);
+        let bodies = first.zip(place(desc.body_a)).expect("joined bodies are in the world");
+        peer.insert_impulse_joint(bodies.0, bodies.1, made);
+    }
     Rapier { world: peer, bodies: handles }
+}
+
+fn groups(collider: &Collider) -> InteractionGroups {
+    let [memberships, filter] = [collider.groups, collider.mask].map(Group::from_bits_truncate);
+    InteractionGroups { memberships, filter, ..InteractionGroups::all() }
+}
+
+/// What a joint holds, of joints that only hold.
+fn locked(desc: &JointDesc) -> JointAxesMask {
+    let axes = [
+        (JointAxis::X, JointAxesMask::LIN_X),
+        (JointAxis::Y, JointAxesMask::LIN_Y),
+        (JointAxis::Z, JointAxesMask::LIN_Z),
+        (JointAxis::Twist, JointAxesMask::ANG_X),
+        (JointAxis::SwingY, JointAxesMask::ANG_Y),
+        (JointAxis::SwingZ, JointAxesMask::ANG_Z),
+    ];
+    let held = |axis: JointAxis| desc.axes[axis as usize] == Axis { hold: Hold::At(0.0), drive: None };
+    assert!(
+        desc.axes.iter().all(|axis| *axis == Axis::default() || axis.hold == Hold::At(0.0)),
+        "a joint that only holds"
+    );
+    axes.into_iter().filter(|(axis, _)| held(*axis)).fold(JointAxesMask::empty(), |mask, (_, bit)| mask | bit)
 }
 
 fn llvmpipe() -> Option<Device> {
@@ -193,6 +250,9 @@ fn llvmpipe() -> Option<Device> {
 }
 
 fn main() {
+    if std::env::args().any(|a| a == "--stands") {
+        return standing::main();
+    }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let all: [(&str, World); 4] = [
         ("pile 1k", scenes::pile(1000, 40).expect("a scene")),

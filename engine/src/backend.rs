@@ -144,7 +144,8 @@ pub trait Runner: Send {
     fn run(&mut self) -> Result<RunTimes> {
         self.run_part(Part::FIRST)
     }
-    /// Runs a recording so many times in a row, then reads, and waits once for all of it.
+    /// Runs a recording so many times in a row, then reads, and waits once for all of it. Without any run it only
+    /// reads.
     fn run_and_read(&mut self, part: Part, runs: u32, reads: &mut [ReadInto<'_>]) -> Result<Vec<RunTimes>> {
         let times = (0..runs).map(|_| self.run_part(part)).collect::<Result<_>>()?;
         reads.iter_mut().try_for_each(|r| self.read_bytes(r.buffer, r.offset, r.into))?;

@@ -45,5 +45,5 @@ pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
-pub use simulation::{BodyState, JointState, Simulation};
-pub use stepper::{Event, EventKind, Overlap, StepReport, Stepper};
+pub use simulation::Simulation;
+pub use stepper::{BodyState, Event, EventKind, JointState, Overlap, StepReport, Stepper};

@@ -1,39 +1,11 @@
 //! A world that moves: the convenient way to run it, with buffers that grow by themselves. It waits for every step.
 
 use crate::backend::{Device, DeviceInfo, MemoryUse, Runner, RunnerExt};
-use crate::glam::{Quat, Vec3};
 use crate::plan::step::StepPlan;
 use crate::state::{Capacities, StateBuffers, UserBuffer};
-use crate::stepper::bodies::{BodyRecord, from_device};
-use crate::stepper::{StepReport, Stepper, first_capacities};
+use crate::stepper::{BodyState, JointState, StepReport, Stepper, first_capacities};
 use crate::world::{BodyHandle, JointHandle, World};
 use crate::{Result, Settings};
-
-/// Position, rotation and velocities of a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BodyState {
-    /// Of its origin.
-    pub position: Vec3,
-    /// From body space to world space.
-    pub rotation: Quat,
-    /// Of its centre of mass.
-    pub linear_velocity: Vec3,
-    /// In world space.
-    pub angular_velocity: Vec3,
-    /// False when its state was not finite and it was taken out.
-    pub enabled: bool,
-}
-
-/// What a joint does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointState {
-    /// Force on body a at its point in the last step, in world space. Body b gets the opposite.
-    pub force: Vec3,
-    /// Torque on body a of rows about angles, in world space.
-    pub torque: Vec3,
-    /// Whether it is broken.
-    pub broken: bool,
-}
 
 /// A world on a device of its own: a [`Stepper`] that waits for every step, and whose buffers can be read at any time.
 pub struct Simulation {
@@ -127,48 +99,24 @@ impl Simulation {
         self.stepper.run(prepared)
     }
 
-    /// The state of a body after the last step; as it was described if it was added since.
+    /// The state of a body after the last step; as it was described if it was added since. Waits for the device once.
     pub fn body(&mut self, body: BodyHandle) -> Result<BodyState> {
-        self.stepper.core.world.entry(body)?;
-        let b = self.plan().buffers;
-        let i = u64::from(body.index());
-        if !self.stepper.core.world.is_sent(body.index()) {
-            return Ok(
-                BodyRecord::new(&self.stepper.core.world, body.index()).state(&self.stepper.core.world, body.index())
-            );
-        }
-        let record = self.stepper.device.read_at(b.bodies, i)?;
-        let (pose, velocity) =
-            (self.stepper.device.read_at(b.poses, i)?, self.stepper.device.read_at(b.velocities, i)?);
-        Ok(from_device(&self.stepper.core.world, body.index(), &record, &pose, &velocity))
+        self.stepper.body(body)
     }
 
     /// The states of all bodies, as [`Simulation::body`] gives them, in the order of [`World::handles`].
     pub fn bodies(&mut self) -> Result<Vec<(BodyHandle, BodyState)>> {
-        let b = self.plan().buffers;
-        let bodies = self.stepper.device.read(b.bodies)?;
-        let poses = self.stepper.device.read(b.poses)?;
-        let velocities = self.stepper.device.read(b.velocities)?;
-        let state = |h: BodyHandle| {
-            let i = h.index() as usize;
-            if self.stepper.core.world.is_sent(h.index()) {
-                from_device(&self.stepper.core.world, h.index(), &bodies[i], &poses[i], &velocities[i])
-            } else {
-                BodyRecord::new(&self.stepper.core.world, h.index()).state(&self.stepper.core.world, h.index())
-            }
-        };
-        Ok(self.stepper.core.world.handles().map(|h| (h, state(h))).collect())
+        self.stepper.bodies()
     }
 
-    /// What a joint did in the last step.
+    /// What a joint did in the last step, and how far it is off now. Waits for the device once.
     pub fn joint(&mut self, joint: JointHandle) -> Result<JointState> {
-        let broken = self.stepper.core.world.joint_entry(joint)?.broken;
-        let zero = JointState { force: Vec3::ZERO, torque: Vec3::ZERO, broken };
-        if joint.index() >= self.plan().capacities.joints {
-            return Ok(zero);
-        }
-        let pull = self.stepper.device.read_at(self.plan().buffers.joints.forces, u64::from(joint.index()))?;
-        Ok(JointState { force: pull.force, torque: pull.torque, broken })
+        self.stepper.joint(joint)
+    }
+
+    /// What all joints did, as [`Simulation::joint`] tells it, in the order of [`World::joints`].
+    pub fn joints(&mut self) -> Result<Vec<(JointHandle, JointState)>> {
+        self.stepper.joints()
     }
 
     /// How many colours the last step used, the fallback not counted.

@@ -41,11 +41,11 @@ impl Example {
     }
 
     fn body(&mut self, name: &str) -> BodyState {
-        self.simulation.body(self.scene.names[name]).unwrap()
+        self.simulation.body(self.scene.world.find(name).unwrap()).unwrap()
     }
 
     fn pull(&mut self, name: &str) -> Vec3 {
-        self.simulation.joint(self.scene.joint_names[name]).unwrap().force
+        self.simulation.joint(self.scene.world.find_joint(name).unwrap()).unwrap().force
     }
 }
 
@@ -124,7 +124,7 @@ fn fixed_holds_where_it_is_strong_enough() {
     // 4 kg half a metre out: 19.6 N m.
     let mut file = Example::new("fixed");
     file.until(2.0);
-    assert_eq!(file.broken, [file.scene.joint_names["breaks"]]);
+    assert_eq!(file.broken, [file.scene.world.find_joint("breaks").unwrap()]);
     assert!((file.body("strong").position - Vec3::new(0.5, 2.0, 0.0)).length() < 5e-3);
     assert!(file.body("weak").position.y < -5.0, "it falls");
 }
@@ -244,7 +244,7 @@ fn a_joint_may_be_broken_from_the_start() {
         "later": [{ "at": 0.5, "repair": "hook" }]
     }"#;
     let scene = file::parse(text, "x").unwrap();
-    let (body, hook) = (scene.names["a"], scene.joint_names["hook"]);
+    let (body, hook) = (scene.world.find("a").unwrap(), scene.world.find_joint("hook").unwrap());
     let mut script = Script::new(&scene);
     let mut simulation = simulate(scene.world, scene.settings);
     assert!(simulation.world().is_broken(hook).unwrap());

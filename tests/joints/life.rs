@@ -6,6 +6,7 @@ use super::*;
 use drystone::backend::RunnerExt;
 use drystone::world::WorldError;
 use drystone::world::joint::Hold;
+use drystone_kernels::state::rigid::joint_row;
 
 /// Makes a joint that holds a [`weight`] half a metre below a hook.
 pub type Hang = fn(BodyHandle, BodyHandle) -> JointDesc;
@@ -70,15 +71,15 @@ impl Hooks<'_> {
         }
     }
 
-    /// What the device has: rows of a joint that act, and places in the list of a body's joints.
+    /// What the device has: rows of a joint that act, and joints in a body's row.
     fn check_device(&mut self, hung: &[Hung], expected: impl Fn(usize) -> (u32, u32)) {
-        let buffers = self.simulation.plan().buffers.joints;
-        let joints = self.simulation.runner().read(buffers.joints).unwrap();
-        let links = self.simulation.runner().read(buffers.links).unwrap();
+        let buffers = self.simulation.plan().buffers;
+        let joints = self.simulation.runner().read(buffers.joints.joints).unwrap();
+        let rows = self.simulation.runner().read(buffers.rows).unwrap();
         for (i, h) in hung.iter().enumerate() {
-            let body = 2 * h.body.index() as usize;
-            let found = (joints[h.joint.index() as usize].rows, links[body + 1] - links[body]);
-            assert_eq!(found, expected(i), "{}: {i}: rows and places on the device", self.name);
+            let listed = joint_row(&rows, h.body.index(), u32::MAX).count();
+            let found = (joints[h.joint.index() as usize].rows, listed);
+            assert_eq!(found, expected(i), "{}: {i}: rows and entries on the device", self.name);
         }
     }
 }

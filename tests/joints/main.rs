@@ -15,6 +15,8 @@ mod generic;
 mod hinge;
 mod life;
 mod ragdolls;
+mod readback;
+mod rows;
 mod scenes;
 mod slider;
 mod spring;

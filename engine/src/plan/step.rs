@@ -141,19 +141,21 @@ impl StepPlan {
         let graph = graph::record(r, s, &capacities, &options, sizes)?;
 
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;
-        solve.record_warm_start(r)?;
+        let jointed = solve.record_warm_start(r)?;
         solve.record_predict(r)?;
-        solve.record_iterations(r)?;
+        solve.record_iterations(r, jointed)?;
 
         finish::record_joint_forces(&solve, r)?;
         let impacts = if options.features.bounces { Some(solve::bounce::record_impacts(&solve, r)?) } else { None };
         finish::record_velocity(&solve, r)?;
-        if let Some(impacts) = impacts {
-            solve::bounce::record_settling(&solve, r, impacts)?;
-        }
         if options.stabilise {
             solve.record_sweep(r, true)?;
         }
+        // Behind that pass, which takes velocities for the way that bodies went.
+        if let Some(impacts) = impacts {
+            solve::bounce::record_settling(&solve, r, impacts)?;
+        }
+        finish::record_continuous(&solve, r)?;
         finish::record_store(&solve, r)?;
         if options.features.sensors {
             finish::record_sensors(&solve, r)?;

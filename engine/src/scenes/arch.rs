@@ -16,8 +16,8 @@ const FRICTION: f32 = 0.7;
 pub fn arch(stones: u32, thickness: f32) -> Result<World, WorldError> {
     let mut world = floor(FRICTION)?;
     let block = Collider::cuboid(Vec3::new(2.0, HEIGHT, 2.0)).friction(FRICTION);
-    for side in [-RADIUS, RADIUS] {
-        world.add(BodyDesc::fixed().at(Vec3::new(side, HEIGHT * 0.5, 0.0)).with(block.clone()))?;
+    for (name, side) in [("left block", -RADIUS), ("right block", RADIUS)] {
+        world.add_named(name, BodyDesc::fixed().at(Vec3::new(side, HEIGHT * 0.5, 0.0)).with(block.clone()))?;
     }
     let half = FRAC_PI_2 / stones as f32;
     let mut corners = Vec::with_capacity(8);
@@ -32,7 +32,8 @@ pub fn arch(stones: u32, thickness: f32) -> Result<World, WorldError> {
     for i in 0..stones {
         let turn = Quat::from_rotation_z(FRAC_PI_2 - (i as f32 + 0.5) * PI / stones as f32);
         let place = Vec3::Y * HEIGHT + turn * (Vec3::Y * RADIUS);
-        world.add(BodyDesc::dynamic().at(place).turned(turn).with(stone.clone()))?;
+        let name = if 2 * i + 1 == stones { "keystone".to_owned() } else { format!("stone {}", i + 1) };
+        world.add_named(name, BodyDesc::dynamic().at(place).turned(turn).with(stone.clone()))?;
     }
     Ok(world)
 }

@@ -19,13 +19,15 @@ pub fn wall(columns: u32, rows: u32) -> Result<World, WorldError> {
         let mut here: Vec<(f32, BodyHandle)> = Vec::new();
         for column in 0..columns {
             let (x, y) = (column as f32 + shift, 0.25 + 0.5 * row as f32);
-            let body = world.add(BodyDesc::dynamic().at(Vec3::new(x, y, 0.0)).with(brick.clone()))?;
+            let body = BodyDesc::dynamic().at(Vec3::new(x, y, 0.0)).with(brick.clone());
+            let body = world.add_named(format!("brick {}.{}", row + 1, column + 1), body)?;
             let beside = here.last().map(|(_, other)| (*other, Vec3::new(x - 0.5, y, 0.0)));
             let under = below.iter().filter(|(other, _)| (other - x).abs() < 0.9);
             let under = under.map(|(other, body)| (*body, Vec3::new(0.5 * (other + x), y - 0.25, 0.0)));
             for (other, point) in beside.into_iter().chain(under) {
                 let joint = JointDesc::fixed(body, other).placed(&world, point, Quat::IDENTITY)?;
-                world.add_joint(joint.breaking(BEARS.0, BEARS.1))?;
+                let names = [other, body].map(|b| world.name(b).unwrap_or_default()).join(" to ");
+                world.add_joint_named(names, joint.breaking(BEARS.0, BEARS.1))?;
             }
             here.push((x, body));
         }
@@ -74,19 +76,22 @@ pub fn chainmail(side: u32, ball: f32) -> Result<World, WorldError> {
             if border {
                 body.kind = crate::world::BodyKind::Static;
             }
-            world.add(body)?;
+            let (row, column) = (x + 1, z + 1);
+            world.add_named(format!("ring {row}.{column}"), body)?;
             let place = at(x as f32 - middle, z as f32 - middle);
             if x + 1 < side {
-                world.add(upright.clone().at(place + Vec3::X * (0.5 * spacing)))?;
+                let body = upright.clone().at(place + Vec3::X * (0.5 * spacing));
+                world.add_named(format!("link {row}.{column} x"), body)?;
             }
             if z + 1 < side {
                 let body = upright.clone().at(place + Vec3::Z * (0.5 * spacing));
-                world.add(body.turned(Quat::from_rotation_y(FRAC_PI_2)))?;
+                world.add_named(format!("link {row}.{column} z"), body.turned(Quat::from_rotation_y(FRAC_PI_2)))?;
             }
         }
     }
     if ball > 0.0 {
-        world.add(BodyDesc::dynamic().at(Vec3::Y * 7.5).with(Collider::sphere(1.2)).weighing(ball))?;
+        let ball = BodyDesc::dynamic().at(Vec3::Y * 7.5).with(Collider::sphere(1.2)).weighing(ball);
+        world.add_named("ball", ball)?;
     }
     Ok(world)
 }
@@ -113,20 +118,23 @@ pub fn bridge(planks: u32) -> Result<World, WorldError> {
     let mut last = None;
     for i in 0..planks {
         let (middle, turn) = sagging(i, planks, 1.0);
-        let body = world.add(BodyDesc::dynamic().at(height + middle).turned(turn).with(plank.clone()))?;
-        for z in [-0.8, 0.8] {
+        let body = BodyDesc::dynamic().at(height + middle).turned(turn).with(plank.clone());
+        let body = world.add_named(format!("plank {}", i + 1), body)?;
+        for (z, side) in [(-0.8, "left"), (0.8, "right")] {
             let point = height + middle + turn * Vec3::new(-0.5, 0.0, z);
-            world.add_joint(JointDesc::ball(body, last).placed(&world, point, Quat::IDENTITY)?)?;
+            let joint = JointDesc::ball(body, last).placed(&world, point, Quat::IDENTITY)?;
+            world.add_joint_named(format!("{side} joint {}", i + 1), joint)?;
             if i + 1 == planks {
                 let point = height + middle + turn * Vec3::new(0.5, 0.0, z);
-                world.add_joint(JointDesc::ball(body, None).placed(&world, point, Quat::IDENTITY)?)?;
+                let joint = JointDesc::ball(body, None).placed(&world, point, Quat::IDENTITY)?;
+                world.add_joint_named(format!("{side} joint {}", i + 2), joint)?;
             }
         }
         last = Some(body);
     }
     let (middle, _) = sagging(planks / 2, planks, 1.0);
     let ball = BodyDesc::dynamic().at(height + middle + Vec3::Y * 1.0).with(Collider::sphere(0.5).friction(0.8));
-    world.add(ball.weighing(1000.0))?;
+    world.add_named("ball", ball.weighing(1000.0))?;
     Ok(world)
 }
 
@@ -139,59 +147,66 @@ pub fn swing_box(hinges: u32, ratio: f32) -> Result<World, WorldError> {
     let mut last = None;
     for i in 0..hinges {
         let start = top + Vec3::X * (0.4 * i as f32);
-        let body = world.add(BodyDesc::dynamic().at(start + Vec3::X * 0.2).with(bar.clone()))?;
-        world.add_joint(JointDesc::hinge(body, last).placed(&world, start, about)?)?;
+        let body = BodyDesc::dynamic().at(start + Vec3::X * 0.2).with(bar.clone());
+        let body = world.add_named(format!("link {}", i + 1), body)?;
+        let hinge = JointDesc::hinge(body, last).placed(&world, start, about)?;
+        world.add_joint_named(format!("hinge {}", i + 1), hinge)?;
         last = Some(body);
     }
     let end = top + Vec3::X * (0.4 * hinges as f32);
     let heavy = BodyDesc::dynamic().at(end + Vec3::X * 0.5).with(Collider::cuboid(Vec3::ONE)).weighing(4.0 * ratio);
-    let heavy = world.add(heavy)?;
-    world.add_joint(JointDesc::hinge(heavy, last).placed(&world, end, about)?)?;
+    let heavy = world.add_named("box", heavy)?;
+    let hinge = JointDesc::hinge(heavy, last).placed(&world, end, about)?;
+    world.add_joint_named("last hinge", hinge)?;
     Ok(world)
 }
 
 /// Height of a ragdoll.
 const TALL: f32 = 1.77;
 
-/// A person of fifteen bodies and fourteen joints, `TALL`, about `middle`.
-fn ragdoll(world: &mut World, middle: Vec3, turn: Quat) -> Result<(), WorldError> {
+/// A person of fifteen bodies and fourteen joints, `TALL`, about `middle`. `number` is in all their names.
+fn ragdoll(world: &mut World, number: u32, middle: Vec3, turn: Quat) -> Result<(), WorldError> {
     let place = |at: Vec3| middle + turn * (at - Vec3::Y * (0.5 * TALL));
-    let part = |world: &mut World, at: Vec3, shape: Collider| {
-        world.add(BodyDesc::dynamic().at(place(at)).turned(turn).with(shape.friction(0.6)))
+    let part = |world: &mut World, name: &str, at: Vec3, shape: Collider| {
+        let body = BodyDesc::dynamic().at(place(at)).turned(turn).with(shape.friction(0.6));
+        world.add_named(format!("{name} {number}"), body)
     };
     // Joints along y: their x axis points down the limb.
     let down = turn * Quat::from_rotation_z(-FRAC_PI_2);
-    let socket = |world: &mut World, a, b: BodyHandle, at: Vec3, swing: f32| {
+    let socket = |world: &mut World, name: &str, a, b: BodyHandle, at: Vec3, swing: f32| {
         let joint = JointDesc::ball(a, b).placed(world, place(at), down)?;
         let joint = joint.limited(JointAxis::Twist, -0.6, 0.6);
-        world.add_joint(joint.limited(JointAxis::SwingY, -swing, swing).limited(JointAxis::SwingZ, -swing, swing))
+        let joint = joint.limited(JointAxis::SwingY, -swing, swing).limited(JointAxis::SwingZ, -swing, swing);
+        world.add_joint_named(format!("{name} {number}"), joint)
     };
     // Hinges about the x axis of the body, each bending its own way.
-    let hinge = |world: &mut World, a, b: BodyHandle, at: Vec3, low: f32, high: f32| {
+    let hinge = |world: &mut World, name: &str, a, b: BodyHandle, at: Vec3, low: f32, high: f32| {
         let joint = JointDesc::hinge(a, b).placed(world, place(at), turn)?;
-        world.add_joint(joint.limited(JointAxis::Twist, low, high))
+        world.add_joint_named(format!("{name} {number}"), joint.limited(JointAxis::Twist, low, high))
     };
-    let pelvis = part(world, Vec3::Y * 1.02, Collider::cuboid(Vec3::new(0.34, 0.18, 0.2)))?;
-    let chest = part(world, Vec3::Y * 1.31, Collider::cuboid(Vec3::new(0.4, 0.36, 0.22)))?;
-    let head = part(world, Vec3::Y * 1.65, Collider::sphere(0.12))?;
-    socket(world, chest, pelvis, Vec3::Y * 1.12, 0.5)?;
-    socket(world, head, chest, Vec3::Y * 1.51, 0.5)?;
-    for side in [-1.0, 1.0] {
+    let pelvis = part(world, "pelvis", Vec3::Y * 1.02, Collider::cuboid(Vec3::new(0.34, 0.18, 0.2)))?;
+    let chest = part(world, "chest", Vec3::Y * 1.31, Collider::cuboid(Vec3::new(0.4, 0.36, 0.22)))?;
+    let head = part(world, "head", Vec3::Y * 1.65, Collider::sphere(0.12))?;
+    socket(world, "waist", chest, pelvis, Vec3::Y * 1.12, 0.5)?;
+    socket(world, "neck", head, chest, Vec3::Y * 1.51, 0.5)?;
+    for (side, which) in [(-1.0, "left"), (1.0, "right")] {
+        let named = |part: &str| format!("{which} {part}");
         let arm = |y: f32| Vec3::new(side * 0.28, y, 0.0);
         let leg = |y: f32| Vec3::new(side * 0.12, y, 0.0);
         // Limbs round off about their joints: into a gap between them others would be wedged.
-        let upper_arm = part(world, arm(1.3), Collider::capsule(0.16, 0.055))?;
-        let lower_arm = part(world, arm(0.984), Collider::capsule(0.156, 0.045))?;
-        let hand = part(world, arm(0.77), Collider::cuboid(Vec3::new(0.05, 0.1, 0.09)))?;
-        let thigh = part(world, leg(0.7), Collider::capsule(0.22, 0.08))?;
-        let shin = part(world, leg(0.275), Collider::capsule(0.205, 0.055))?;
-        let foot = part(world, leg(0.035) + Vec3::Z * 0.06, Collider::cuboid(Vec3::new(0.1, 0.07, 0.24)))?;
-        socket(world, upper_arm, chest, arm(1.46), 1.4)?;
-        hinge(world, lower_arm, upper_arm, arm(1.14), -2.3, 0.0)?;
-        socket(world, hand, lower_arm, arm(0.828), 0.6)?;
-        socket(world, thigh, pelvis, leg(0.92), 1.0)?;
-        hinge(world, shin, thigh, leg(0.48), 0.0, 2.3)?;
-        hinge(world, foot, shin, leg(0.07), -0.5, 0.5)?;
+        let upper_arm = part(world, &named("upper arm"), arm(1.3), Collider::capsule(0.16, 0.055))?;
+        let lower_arm = part(world, &named("lower arm"), arm(0.984), Collider::capsule(0.156, 0.045))?;
+        let hand = part(world, &named("hand"), arm(0.77), Collider::cuboid(Vec3::new(0.05, 0.1, 0.09)))?;
+        let thigh = part(world, &named("thigh"), leg(0.7), Collider::capsule(0.22, 0.08))?;
+        let shin = part(world, &named("shin"), leg(0.275), Collider::capsule(0.205, 0.055))?;
+        let foot =
+            part(world, &named("foot"), leg(0.035) + Vec3::Z * 0.06, Collider::cuboid(Vec3::new(0.1, 0.07, 0.24)))?;
+        socket(world, &named("shoulder"), upper_arm, chest, arm(1.46), 1.4)?;
+        hinge(world, &named("elbow"), lower_arm, upper_arm, arm(1.14), -2.3, 0.0)?;
+        socket(world, &named("wrist"), hand, lower_arm, arm(0.828), 0.6)?;
+        socket(world, &named("hip"), thigh, pelvis, leg(0.92), 1.0)?;
+        hinge(world, &named("knee"), shin, thigh, leg(0.48), 0.0, 2.3)?;
+        hinge(world, &named("ankle"), foot, shin, leg(0.07), -0.5, 0.5)?;
     }
     Ok(())
 }
@@ -205,7 +220,7 @@ pub fn ragdolls(count: u32) -> Result<World, WorldError> {
         let (x, z, y) = (i % side, i / side % side, i / (side * side));
         let turn = Quat::from_rotation_y(i as f32 * 2.4) * Quat::from_rotation_x(0.3 + 0.2 * (i % 7) as f32);
         let middle = Vec3::new(x as f32, y as f32 + 0.6, z as f32) * room;
-        ragdoll(&mut world, middle, turn)?;
+        ragdoll(&mut world, i + 1, middle, turn)?;
     }
     Ok(world)
 }
@@ -218,9 +233,11 @@ pub fn rope(segments: u32) -> Result<World, WorldError> {
     for i in 1..=segments {
         let end = i == segments;
         let shape = if end { Collider::cuboid(Vec3::splat(0.4)) } else { Collider::sphere(0.05) };
-        let body = world.add(BodyDesc::dynamic().at(top + Vec3::X * (0.25 * i as f32)).with(shape))?;
+        let name = if end { "box".to_owned() } else { format!("segment {i}") };
+        let body = world.add_named(name, BodyDesc::dynamic().at(top + Vec3::X * (0.25 * i as f32)).with(shape))?;
         let anchor = if last.is_none() { top } else { Vec3::ZERO };
-        world.add_joint(JointDesc::rope(body, last, 0.25).anchors(Vec3::ZERO, anchor))?;
+        let rope = JointDesc::rope(body, last, 0.25).anchors(Vec3::ZERO, anchor);
+        world.add_joint_named(format!("rope {i}"), rope)?;
         last = Some(body);
     }
     Ok(world)
@@ -234,10 +251,10 @@ pub fn motor(count: u32) -> Result<World, WorldError> {
         let wheel = BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::new(1.0, 1.0, 0.1)).density(100.0));
         let mut weight = Collider::sphere(0.1);
         weight.position = Vec3::X * 0.5;
-        let wheel = world.add(wheel.with(weight))?;
+        let wheel = world.add_named(format!("wheel {}", i + 1), wheel.with(weight))?;
         let drive = Drive::Speed { speed: 3.0, max: 10.0 * (i + 1) as f32 };
         let hinge = JointDesc::hinge(wheel, None).placed(&world, place, Quat::from_rotation_arc(Vec3::X, Vec3::Z))?;
-        world.add_joint(hinge.driven(JointAxis::Twist, drive))?;
+        world.add_joint_named(format!("motor {}", i + 1), hinge.driven(JointAxis::Twist, drive))?;
     }
     Ok(world)
 }
@@ -248,10 +265,11 @@ pub fn hinge_limits(count: u32) -> Result<World, WorldError> {
     for i in 0..count {
         let place = Vec3::new(0.0, 2.0, i as f32 * 0.7);
         let door = Collider::cuboid(Vec3::new(1.0, 0.1, 0.5));
-        let door = world.add(BodyDesc::dynamic().at(place + Vec3::X * 0.5).with(door))?;
+        let door = BodyDesc::dynamic().at(place + Vec3::X * 0.5).with(door);
+        let door = world.add_named(format!("door {}", i + 1), door)?;
         let hinge = JointDesc::hinge(door, None).placed(&world, place, Quat::from_rotation_arc(Vec3::X, Vec3::Z))?;
         let low = -FRAC_PI_2 * (i + 1) as f32 / (count + 1) as f32;
-        world.add_joint(hinge.limited(JointAxis::Twist, low, 0.5))?;
+        world.add_joint_named(format!("hinge {}", i + 1), hinge.limited(JointAxis::Twist, low, 0.5))?;
     }
     Ok(world)
 }
@@ -262,12 +280,13 @@ pub fn lifts(count: u32) -> Result<World, WorldError> {
     for i in 0..count {
         let place = Vec3::new(1.5 * i as f32, 0.0, 0.0);
         let lift = Collider::cuboid(Vec3::new(1.0, 0.1, 1.0)).density(200.0);
-        let lift = world.add(BodyDesc::dynamic().at(place).with(lift))?;
+        let lift = world.add_named(format!("lift {}", i + 1), BodyDesc::dynamic().at(place).with(lift))?;
         let up = Quat::from_rotation_arc(Vec3::X, Vec3::Y);
         let slider = JointDesc::slider(lift, None).placed(&world, place, up)?;
         let drive = Drive::Speed { speed: 1.0, max: 300.0 };
         let top = 1.0 + 0.5 * i as f32;
-        world.add_joint(slider.limited(JointAxis::X, 0.0, top).driven(JointAxis::X, drive))?;
+        let slider = slider.limited(JointAxis::X, 0.0, top).driven(JointAxis::X, drive);
+        world.add_joint_named(format!("slider {}", i + 1), slider)?;
     }
     Ok(world)
 }
@@ -279,8 +298,10 @@ pub fn rods(count: u32) -> Result<World, WorldError> {
         let point = Vec3::new(0.0, 2.0, 0.6 * i as f32);
         let angle = 0.2 * (i + 1) as f32;
         let place = point + Vec3::new(angle.sin(), angle.cos(), 0.0);
-        let ball = world.add(BodyDesc::dynamic().at(place).with(Collider::sphere(0.1)))?;
-        world.add_joint(JointDesc::rod(ball, None, 1.0).anchors(Vec3::ZERO, point))?;
+        let ball = BodyDesc::dynamic().at(place).with(Collider::sphere(0.1));
+        let ball = world.add_named(format!("ball {}", i + 1), ball)?;
+        let rod = JointDesc::rod(ball, None, 1.0).anchors(Vec3::ZERO, point);
+        world.add_joint_named(format!("rod {}", i + 1), rod)?;
     }
     Ok(world)
 }
@@ -291,7 +312,7 @@ pub fn limbs(count: u32) -> Result<World, WorldError> {
     for i in 0..count {
         let foot = Vec3::new(0.0, 1.0, 1.2 * i as f32);
         let limb = BodyDesc::dynamic().at(foot + Vec3::Y * 0.4).spinning(Vec3::new(0.0, 0.0, -0.5));
-        let limb = world.add(limb.with(Collider::capsule(0.3, 0.1)))?;
+        let limb = world.add_named(format!("limb {}", i + 1), limb.with(Collider::capsule(0.3, 0.1)))?;
         let up = Quat::from_rotation_arc(Vec3::X, Vec3::Y);
         let mut joint = JointDesc::generic(limb, None).placed(&world, foot, up)?;
         for axis in [JointAxis::X, JointAxis::Y, JointAxis::Z, JointAxis::Twist] {
@@ -299,7 +320,7 @@ pub fn limbs(count: u32) -> Result<World, WorldError> {
         }
         let most = FRAC_PI_2 * (i + 1) as f32 / (count + 1) as f32;
         let joint = joint.limited(JointAxis::SwingY, -0.2, 0.2).limited(JointAxis::SwingZ, -most, most);
-        world.add_joint(joint)?;
+        world.add_joint_named(format!("joint {}", i + 1), joint)?;
     }
     Ok(world)
 }
@@ -327,6 +348,9 @@ pub fn joint_grid(side: u32) -> Result<World, WorldError> {
             }
             bodies.push(body);
         }
+    }
+    if let Some(middle) = bodies.get((side / 2 * side + side / 2) as usize) {
+        world.set_name(*middle, "middle")?;
     }
     Ok(world)
 }

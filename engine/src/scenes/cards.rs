@@ -30,9 +30,12 @@ pub fn cards(levels: u32) -> Result<World, WorldError> {
         let pairs = levels - level;
         for pair in 0..pairs {
             let x = (pair as f32 - (pairs - 1) as f32 * 0.5) * pitch;
-            for side in [-1.0, 1.0] {
+            for (side, name) in [(-1.0, "top left"), (1.0, "top right")] {
                 let leaning = Vec3::new(thickness, length, width);
-                world.add(card(x + side * aside, y + 0.5 * rise, leaning, side * angle))?;
+                let body = world.add(card(x + side * aside, y + 0.5 * rise, leaning, side * angle))?;
+                if pairs == 1 {
+                    world.set_name(body, name)?;
+                }
             }
         }
         y += rise;

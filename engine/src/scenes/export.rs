@@ -5,7 +5,7 @@ use super::{Action, DT, Scene, SceneError};
 use crate::Settings;
 use crate::glam::{Quat, Vec3};
 use crate::world::joint::{Axis, Drive, Hold, JointAxis};
-use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, Edit, JointDesc, JointHandle, Shape};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, Edit, JointDesc, Shape};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn write(scene: &Scene, path: impl AsRef<Path>) -> Result<(), SceneError> {
 /// around their centre of mass and may differ in the last one. Bodies are as they were described; what was said to them since
 /// is an error, but for forces. The camera is not written.
 pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
-    let Scene { name, world, names: _, joint_names, later, settings, dt, seconds, camera: _ } = scene;
+    let Scene { name, world, later, settings, dt, seconds, camera: _ } = scene;
     let unwritable = |problem: String| SceneError::Unwritable { scene: name.clone(), problem };
     if let Some((slot, _)) =
         world.edits().iter().find(|(_, edit)| !matches!(edit, Edit::Body | Edit::Force | Edit::Damping))
@@ -36,11 +36,10 @@ pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
         (desc.linear_damping, desc.angular_damping) = world.damping(handle)?;
         bodies.push(body(called.get(&handle), &desc));
     }
-    let joint_called: BTreeMap<JointHandle, &String> = joint_names.iter().map(|(name, joint)| (*joint, name)).collect();
     let mut joints = Vec::new();
     for handle in world.joints() {
         let broken = world.is_broken(handle)?;
-        joints.push(joint(joint_called.get(&handle).copied(), world.joint(handle)?, broken, &called));
+        joints.push(joint(world.joint_name(handle), world.joint(handle)?, broken, &called));
     }
     let mut file = vec![format!("\"name\": {}", text(name))];
     file.push(format!("\"gravity\": {}", vector(world.gravity())));
@@ -65,12 +64,12 @@ pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
 /// What bodies are called in the file: those that have no name and a joint get one.
 fn names(scene: &Scene) -> BTreeMap<BodyHandle, String> {
     let mut called: BTreeMap<BodyHandle, String> =
-        scene.names.iter().map(|(name, body)| (*body, name.clone())).collect();
+        scene.world.names().map(|(name, body)| (body, name.to_owned())).collect();
     let added = scene.later.iter().filter_map(|(_, action)| match action {
         Action::Add { name, .. } => name.clone(),
         _ => None,
     });
-    let taken: BTreeSet<String> = scene.names.keys().cloned().chain(added).collect();
+    let taken: BTreeSet<String> = scene.world.names().map(|(name, _)| name.to_owned()).chain(added).collect();
     let joints = scene.world.joints().filter_map(|joint| scene.world.joint(joint).ok());
     for body in joints.flat_map(|desc| [Some(desc.body_a), desc.body_b]).flatten() {
         called.entry(body).or_insert_with(|| {
@@ -214,6 +213,7 @@ fn body(name: Option<&String>, desc: &BodyDesc) -> String {
     put(&mut fields, "torque", desc.torque, usual.torque, vector);
     put(&mut fields, "linear_damping", desc.linear_damping, usual.linear_damping, number);
     put(&mut fields, "angular_damping", desc.angular_damping, usual.angular_damping, number);
+    put(&mut fields, "continuous", desc.continuous, usual.continuous, |v| v.to_string());
     if !desc.colliders.is_empty() {
         let colliders: Vec<String> = desc.colliders.iter().map(collider).collect();
         fields.push(("colliders", format!("[{}]", colliders.join(", "))));
@@ -277,7 +277,7 @@ fn axis(axis: Axis) -> String {
     object(fields)
 }
 
-fn joint(name: Option<&String>, desc: &JointDesc, broken: bool, called: &BTreeMap<BodyHandle, String>) -> String {
+fn joint(name: Option<&str>, desc: &JointDesc, broken: bool, called: &BTreeMap<BodyHandle, String>) -> String {
     let (kind, needs, base) = nearest(desc);
     let mut fields: Fields = vec![("type", text(kind))];
     fields.extend(name.map(|name| ("name", text(name))));

@@ -163,6 +163,7 @@ fn body(value: &Value) -> Checked<Body> {
         torque: o.get("torque", vector)?.unwrap_or_default(),
         linear_damping: o.get("linear_damping", single)?.unwrap_or_default(),
         angular_damping: o.get("angular_damping", single)?.unwrap_or_default(),
+        continuous: o.get("continuous", switch)?.unwrap_or_default(),
         colliders: o.get("colliders", |v| each(v, collider))?.unwrap_or_default(),
     };
     let copies = o.get("copies", copies)?;
@@ -328,25 +329,24 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     if let Some(gravity) = gravity {
         world.set_gravity(gravity)?;
     }
-    let (mut handles, mut names) = (BTreeMap::new(), Names::default());
+    let mut names = Names::default();
     o.need("bodies", |v| {
         each(v, |v| {
             let body = body(v)?;
             let handle = add(&mut world, &body)?;
             if let Some(name) = &body.name {
                 called(&mut names.bodies, name, "body", body.desc.kind)?;
-                handles.insert(name.clone(), handle);
+                world.set_name(handle, name)?;
             }
             Ok(())
         })
     })?;
-    let mut joint_names = BTreeMap::new();
     o.get("joints", |v| {
         each(v, |v| {
-            let joints::Added { name, joint, bodies } = joints::add(v, &handles, &mut world)?;
+            let joints::Added { name, joint, bodies } = joints::add(v, &mut world)?;
             if let Some(name) = name {
                 called(&mut names.joints, &name, "joint", bodies)?;
-                joint_names.insert(name, joint);
+                world.set_joint_name(joint, &name)?;
             }
             Ok(())
         })
@@ -361,5 +361,5 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     o.finish()?;
     let camera = Camera::of(&world);
     let later = later.unwrap_or_default();
-    Ok(Scene { name, world, names: handles, joint_names, later, settings, dt, seconds, camera })
+    Ok(Scene { name, world, later, settings, dt, seconds, camera })
 }

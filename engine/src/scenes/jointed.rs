@@ -22,8 +22,9 @@ fn chain(
     for i in 0..links.max(1) {
         let start = from + way * (LINK * i as f32);
         let body = BodyDesc::dynamic().at(start + way * (LINK * 0.5)).turned(turn).with(link.clone());
-        let body = world.add(body)?;
-        world.add_joint(JointDesc::ball(body, last).placed(world, start, turn)?)?;
+        let body = world.add_named(format!("link {}", i + 1), body)?;
+        let joint = JointDesc::ball(body, last).placed(world, start, turn)?;
+        world.add_joint_named(format!("joint {}", i + 1), joint)?;
         (last, made) = (Some(body), Some(body));
     }
     made.ok_or(WorldError::NoMass)
@@ -47,8 +48,9 @@ pub fn pendulum(links: u32, ratio: f32, angle: f32) -> Result<World, WorldError>
     let end = top + way * (links as f32 * LINK);
     let radius = steel(ratio * LINK_MASS);
     let ball = BodyDesc::dynamic().at(end + way * radius).with(Collider::sphere(radius));
-    let ball = world.add(ball.weighing(ratio * LINK_MASS))?;
-    world.add_joint(JointDesc::ball(ball, last).placed(&world, end, Quat::IDENTITY)?)?;
+    let ball = world.add_named("ball", ball.weighing(ratio * LINK_MASS))?;
+    let joint = JointDesc::ball(ball, last).placed(&world, end, Quat::IDENTITY)?;
+    world.add_joint_named("last joint", joint)?;
     Ok(world)
 }
 
@@ -62,10 +64,11 @@ pub fn chain_balls(links: u32, ratio: f32) -> Result<World, WorldError> {
     let start = Vec3::new(-half, height, 0.0);
     let heavy =
         |x: f32| BodyDesc::dynamic().at(Vec3::new(x, height, 0.0)).weighing(ratio * LINK_MASS).with(ball.clone());
-    let left = world.add(heavy(-half - radius).moving(Vec3::Z * 3.0))?;
+    let left = world.add_named("left ball", heavy(-half - radius).moving(Vec3::Z * 3.0))?;
     let last = chain(&mut world, links, start, Vec3::X, Some(left))?;
-    let right = world.add(heavy(half + radius).moving(Vec3::Z * -3.0))?;
-    world.add_joint(JointDesc::ball(right, last).placed(&world, Vec3::new(half, height, 0.0), Quat::IDENTITY)?)?;
+    let right = world.add_named("right ball", heavy(half + radius).moving(Vec3::Z * -3.0))?;
+    let joint = JointDesc::ball(right, last).placed(&world, Vec3::new(half, height, 0.0), Quat::IDENTITY)?;
+    world.add_joint_named("last joint", joint)?;
     world.set_gravity(Vec3::ZERO)?;
     Ok(world)
 }
@@ -78,10 +81,11 @@ pub fn spring_ratio(ratio: f32) -> Result<World, WorldError> {
     let mut world = World::new();
     let block = Collider::cuboid(Vec3::splat(BLOCK)).density(8.0);
     let stiffness = [100.0, 100.0 * ratio];
-    let mut last = world.add(BodyDesc::fixed().at(Vec3::Y * 5.0).with(block.clone()))?;
+    let mut last = world.add_named("fixed block", BodyDesc::fixed().at(Vec3::Y * 5.0).with(block.clone()))?;
     for (i, stiffness) in stiffness.into_iter().enumerate() {
-        let body = world.add(BodyDesc::dynamic().at(Vec3::Y * (4.0 - i as f32)).with(block.clone()))?;
-        world.add_joint(JointDesc::spring(body, last, 1.0, stiffness, 0.0))?;
+        let body = BodyDesc::dynamic().at(Vec3::Y * (4.0 - i as f32)).with(block.clone());
+        let body = world.add_named(format!("block {}", i + 1), body)?;
+        world.add_joint_named(format!("spring {}", i + 1), JointDesc::spring(body, last, 1.0, stiffness, 0.0))?;
         last = body;
     }
     Ok(world)
@@ -91,14 +95,16 @@ pub fn spring_ratio(ratio: f32) -> Result<World, WorldError> {
 pub fn spring_chain(blocks: u32, ratio: f32) -> Result<World, WorldError> {
     let mut world = World::new();
     let block = Collider::cuboid(Vec3::splat(BLOCK)).density(8.0);
-    let mut last = world.add(BodyDesc::fixed().at(Vec3::Y * 5.0).with(block.clone()))?;
+    let mut last = world.add_named("left block", BodyDesc::fixed().at(Vec3::Y * 5.0).with(block.clone()))?;
     for i in 1..=blocks + 1 {
         let place = Vec3::new(i as f32, 5.0, 0.0);
-        let desc = if i > blocks { BodyDesc::fixed() } else { BodyDesc::dynamic() };
-        let body = world.add(desc.at(place).with(block.clone()))?;
+        let end = i > blocks;
+        let desc = if end { BodyDesc::fixed() } else { BodyDesc::dynamic() };
+        let name = if end { "right block".to_owned() } else { format!("block {i}") };
+        let body = world.add_named(name, desc.at(place).with(block.clone()))?;
         // The weak ones are at rest half as long as there is room, so that the whole is stretched.
         let (stiffness, rest) = if i % 2 == 1 { (1000.0, 0.5) } else { (1000.0 * ratio, 1.0) };
-        world.add_joint(JointDesc::spring(body, last, rest, stiffness, 30.0))?;
+        world.add_joint_named(format!("spring {i}"), JointDesc::spring(body, last, rest, stiffness, 30.0))?;
         last = body;
     }
     Ok(world)

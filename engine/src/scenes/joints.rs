@@ -4,9 +4,8 @@ use super::file::{rotation, vector};
 use super::json::{Checked, Object, Problem, array, kind_of, one_of, single, switch, text};
 use crate::glam::{Quat, Vec3};
 use crate::world::joint::{Axis, Drive, Hold, JointAxis};
-use crate::world::{BodyHandle, JointDesc, JointHandle, World};
+use crate::world::{JointDesc, JointHandle, World};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// What files call the coordinates.
 pub const AXES: [(&str, JointAxis); 7] = [
@@ -87,12 +86,12 @@ pub struct Added {
 }
 
 /// Adds a joint to the world.
-pub fn add(value: &Value, names: &BTreeMap<String, BodyHandle>, world: &mut World) -> Checked<Added> {
+pub fn add(value: &Value, world: &mut World) -> Checked<Added> {
     let mut o = Object::new(value)?;
     let name = o.get("name", text)?;
     let known = |v: &Value| {
         let name = text(v)?;
-        names.get(&name).copied().ok_or_else(|| Problem::new(format!(" is `{name}`; there is no body of that name")))
+        world.find(&name).ok_or_else(|| Problem::new(format!(" is `{name}`; there is no body of that name")))
     };
     let a = o.need("a", known)?;
     let b = o.get("b", known)?;

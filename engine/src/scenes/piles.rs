@@ -27,7 +27,14 @@ pub fn pile(bricks: u32, levels: u32) -> Result<World, WorldError> {
             }
         }
     }
+    name_last(&mut world, "top")?;
     Ok(world)
+}
+
+/// Calls the body that was added last by a name.
+fn name_last(world: &mut World, name: &str) -> Result<(), WorldError> {
+    let last = world.handles().last();
+    last.map_or(Ok(()), |body| world.set_name(body, name))
 }
 
 /// One course of a square ring: each side is `side` bricks long and ends half a brick's width past the corner, so that
@@ -55,7 +62,8 @@ pub fn stack(boxes: u32, ratio: f32) -> Result<World, WorldError> {
     let mut mass = 1000.0;
     for i in 0..boxes {
         let body = BodyDesc::dynamic().at(Vec3::new(0.0, 0.5 + i as f32, 0.0)).with(Collider::cuboid(Vec3::ONE));
-        world.add(body.weighing(mass))?;
+        let name = if i + 1 == boxes { "top".to_owned() } else { format!("box {}", i + 1) };
+        world.add_named(name, body.weighing(mass))?;
         mass *= ratio;
     }
     Ok(world)
@@ -71,6 +79,7 @@ pub fn pyramid(base: u32) -> Result<World, WorldError> {
                 .add(BodyDesc::dynamic().at(Vec3::new(x, 0.5 + level as f32, 0.0)).with(Collider::cuboid(Vec3::ONE)))?;
         }
     }
+    name_last(&mut world, "top")?;
     Ok(world)
 }
 
@@ -126,7 +135,8 @@ pub fn dominoes(count: u32) -> Result<World, WorldError> {
         let stone = Collider::cuboid(Vec3::new(0.2, 1.0, 0.5)).friction(0.3);
         let push = if i == 0 { Vec3::new(0.0, 0.0, -2.0) } else { Vec3::ZERO };
         let place = Vec3::new(i as f32 * 0.6, 0.5, 0.0);
-        world.add(BodyDesc::dynamic().at(place).spinning(push).moving(Vec3::X * -push.z * 0.5).with(stone))?;
+        let stone = BodyDesc::dynamic().at(place).spinning(push).moving(Vec3::X * -push.z * 0.5).with(stone);
+        world.add_named(format!("stone {}", i + 1), stone)?;
     }
     Ok(world)
 }

@@ -3,12 +3,11 @@
 
 use super::{Scene, SceneError};
 use crate::glam::{Quat, Vec3};
-use crate::world::{BodyDesc, BodyHandle, JointHandle};
+use crate::world::{BodyDesc, BodyHandle, JointHandle, World};
 use crate::{Result, Simulation};
-use std::collections::BTreeMap;
 
-/// Something that happens once. Bodies go by their names in [`Scene::names`], or the one they are added with; joints by those
-/// in [`Scene::joint_names`].
+/// Something that happens once. Bodies and joints go by their names in the world, bodies that are added by the one they
+/// are added with.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A body is thrown in.
@@ -108,8 +107,6 @@ struct Way {
 pub struct Script {
     /// The last is the first to happen.
     later: Vec<(f32, Action)>,
-    names: BTreeMap<String, BodyHandle>,
-    joints: BTreeMap<String, JointHandle>,
     ways: Vec<Way>,
 }
 
@@ -120,7 +117,7 @@ impl Script {
         later.reverse();
         // Stable: what happens at the same time happens in the order of the list.
         later.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Self { later, names: scene.names.clone(), joints: scene.joint_names.clone(), ways: Vec::new() }
+        Self { later, ways: Vec::new() }
     }
 
     /// To be called before the step from `time` to `time + dt`. Returns the bodies that were added.
@@ -141,55 +138,55 @@ impl Script {
         Ok(added)
     }
 
-    fn body(&self, name: &str) -> Result<BodyHandle, SceneError> {
-        self.names.get(name).copied().ok_or_else(|| SceneError::NoBody { name: name.to_owned() })
-    }
-
-    fn joint(&self, name: &str) -> Result<JointHandle, SceneError> {
-        self.joints.get(name).copied().ok_or_else(|| SceneError::NoJoint { name: name.to_owned() })
-    }
-
     fn act(&mut self, simulation: &mut Simulation, act: Action, time: f64, added: &mut Vec<BodyHandle>) -> Result<()> {
         let world = simulation.world_mut();
         match act {
             Action::Add { name, body } => {
-                let handle = world.add(body)?;
-                added.push(handle);
-                if let Some(name) = name {
-                    self.names.insert(name, handle);
-                }
+                added.push(match name {
+                    Some(name) => world.add_named(name, body)?,
+                    None => world.add(body)?,
+                });
             }
             Action::Remove { body } => {
-                let handle = self.body(&body)?;
+                let handle = body_named(world, &body)?;
                 world.remove(handle)?;
-                self.names.remove(&body);
                 self.ways.retain(|way| way.body != handle);
             }
-            Action::Pose { body, position, rotation } => world.set_pose(self.body(&body)?, position, rotation)?,
+            Action::Pose { body, position, rotation } => {
+                world.set_pose(body_named(world, &body)?, position, rotation)?
+            }
             Action::Velocity { body, linear, angular } => {
-                let handle = self.body(&body)?;
+                let handle = body_named(world, &body)?;
                 world.set_velocity(handle, linear, angular)?;
                 self.ways.retain(|way| way.body != handle);
             }
             Action::Impulse { body, linear, angular, point: None } => {
-                world.apply_impulse(self.body(&body)?, linear, angular)?;
+                world.apply_impulse(body_named(world, &body)?, linear, angular)?;
             }
             Action::Impulse { body, linear, angular, point: Some(point) } => {
-                world.apply_impulse_at(self.body(&body)?, linear, point)?;
-                world.apply_impulse(self.body(&body)?, Vec3::ZERO, angular)?;
+                world.apply_impulse_at(body_named(world, &body)?, linear, point)?;
+                world.apply_impulse(body_named(world, &body)?, Vec3::ZERO, angular)?;
             }
-            Action::Force { body, force, torque } => world.set_force(self.body(&body)?, force, torque)?,
+            Action::Force { body, force, torque } => world.set_force(body_named(world, &body)?, force, torque)?,
             Action::Target { body, position, rotation, seconds } => {
-                let body = self.body(&body)?;
+                let body = body_named(world, &body)?;
                 let state = simulation.body(body)?;
                 let (from, to) = ((state.position, state.rotation), (position, rotation));
                 self.ways.retain(|way| way.body != body);
                 self.ways.push(Way { body, from, to, start: time, seconds: f64::from(seconds).max(1e-9) });
             }
-            Action::Break { joint } => world.break_joint(self.joint(&joint)?)?,
-            Action::Repair { joint } => world.repair_joint(self.joint(&joint)?)?,
+            Action::Break { joint } => world.break_joint(joint_named(world, &joint)?)?,
+            Action::Repair { joint } => world.repair_joint(joint_named(world, &joint)?)?,
             Action::Gravity { gravity } => world.set_gravity(gravity)?,
         }
         Ok(())
     }
+}
+
+fn body_named(world: &World, name: &str) -> Result<BodyHandle, SceneError> {
+    world.find(name).ok_or_else(|| SceneError::NoBody { name: name.to_owned() })
+}
+
+fn joint_named(world: &World, name: &str) -> Result<JointHandle, SceneError> {
+    world.find_joint(name).ok_or_else(|| SceneError::NoJoint { name: name.to_owned() })
 }

@@ -58,12 +58,19 @@ pub struct AvbdSettings {
     /// held with an error of a hundredth of the size at 100. Chosen on columns, stacks, pyramids, piles and card houses
     /// at 4 iterations; above 200, tall stacks tremble.
     pub k_load: f32,
+    /// Stiffness for the mass a contact carries: what its multiplier pushes with, over the way by which it held its two
+    /// bodies back in the last step from where they would have gone, times this. Force over that way is mass over dt
+    /// squared, so the contact is as stiff as what it carries is heavy, and a blow, which pushes far, leaves no stiffness
+    /// behind. The smaller of this and [`k_load`](Self::k_load) counts. 2: each of the two bodies is held back, and the
+    /// ways of both are added.
+    pub k_carried: f32,
     /// Every row has a stiffness of its own, two tangents and a normal a contact point, kept from step to step (Eq.
     /// 19), as published. Otherwise points have one, which follows the load and is not kept: one that outlives its
     /// reason makes columns tremble, and the hot loops read three lines of memory a contact instead of four.
     pub row_stiffness: bool,
     /// Rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18): smaller steps at
-    /// the bounds. Otherwise a contact that does not push has none, and one that lets go has Eq. 14.
+    /// the bounds. Otherwise a contact that does not push has none, one that lets go has Eq. 14, and a body can be
+    /// thrown through a stiff contact that the sweep did not see: balls under ten tonnes gain energy that way.
     pub clamped_curvature: bool,
     /// Rescales the stiffness of sliding friction (Eq. 14), by the whole force. Without it sliding bodies go a fifth
     /// too far at 4 iterations. The paper leaves it out ("we use the simple solution", section 5).
@@ -81,8 +88,8 @@ pub struct AvbdSettings {
     /// fall again in the next step. Chosen on stacks and card houses.
     pub slop: f32,
     /// Part of a sticking point's drift that the iterations leave alone in a step, 0 to 1, with
-    /// [`stabilise`](Self::stabilise); without it, alpha. 0.99: a hundredth of the drift a step brings card houses
-    /// back, and five hundredths shake an arch, as correction within the iterations goes into multipliers.
+    /// [`stabilise`](Self::stabilise); without it, alpha. 1: a slow mode that is pulled back within the iterations has
+    /// the error integrated into its multipliers, and is unstable where it is damped by less than it is pulled back.
     pub sticking: f32,
     /// Overlap that the iterations of a step correct at most, in sizes: what turns into velocity. 0.02 a step is 1.2
     /// sizes a second at 60 steps a second: bodies pushed into each other part without being thrown.
@@ -90,6 +97,11 @@ pub struct AvbdSettings {
     /// The same of the pass behind the iterations, which gives no velocity: at 0.1 an
     /// overlap of a size is gone after ten steps.
     pub correction_stabilised: f32,
+    /// Part of the overlap that the pass behind the iterations corrects in a step, 0 to 1. Moving a body without giving
+    /// it velocity changes its height while the forces on it stay what they were, so a tower that sways is pumped by
+    /// what is corrected in step with it. 0.3 is ten times as fast as a tower of ten boxes sways, and leaves a third
+    /// after three steps.
+    pub stabilised_overlap: f32,
     /// Overlap from which on a contact keeps nothing of the last step, in sizes: a conflict that no step solves must
     /// not pile up force from step to step. 0.4 was chosen on bodies created inside each other.
     pub deep: f32,
@@ -119,14 +131,24 @@ pub struct AvbdSettings {
     /// Stiffness for the load a joint carries: what its multiplier pulls with, as far as that is felt, over its size,
     /// times this. Chosen on chains, pendulums, bridges, ropes and ragdolls.
     pub k_load_joint: f32,
-    /// How fast the stiffness of joints grows with error within a step (Eq. 12), as [`beta`](Self::beta). 1000 is the
-    /// upper end of the range in which the paper found no difference, and holds a pendulum of 50,000 : 1.
+    /// The same for the mass it carries, as [`k_carried`](Self::k_carried), from the multipliers at the start of a
+    /// step. The smaller of the two counts. 4 was chosen on nets and chains.
+    pub k_carried_joint: f32,
+    /// The same within a step, after every iteration. 1: as stiff as what it carries is heavy.
+    pub ramp_joint: f32,
+    /// How many times as stiff a joint becomes in an iteration at most: in the first ones the way by which bodies are
+    /// held back is not yet known. 4: a thousandfold load is found in five.
+    pub ramp_most: f32,
+    /// How fast the stiffness of joints grows with error within a step (Eq. 12), as [`beta`](Self::beta), with
+    /// [`row_stiffness`](Self::row_stiffness) only. 1000 is the upper end of the range in which the paper found no
+    /// difference.
     pub beta_joint: f32,
     /// Part of a joint's error that the pass behind the iterations leaves alone. 0.5: ropes that are corrected at once
     /// whip.
     pub stabilised: f32,
-    /// Error that a joint corrects at most in a step, in sizes or radians: behind the iterations, or by Eq. 18.
-    /// 0.02 is at most 1.2 sizes a second at 60 steps a second: what an edit tore apart is mended without a blow.
+    /// Error that a joint corrects at most in a step, in sizes or radians: behind the iterations, or by Eq. 18. 0.1: a
+    /// size in ten steps, as [`correction_stabilised`](Self::correction_stabilised). Less, and a loaded chain stretches
+    /// faster than it is drawn together again.
     pub correction_joint: f32,
     /// The same within the iterations, by joints that carry much, with [`stabilise`](Self::stabilise). 0.002: it turns
     /// into velocity of what is thousands of times as heavy.
@@ -162,6 +184,10 @@ pub struct AvbdSettings {
     /// Gap below which bodies count as touching when it is asked what hangs together, in sizes. 0.01: what is held by
     /// something that gives way a little in the last iteration is not free to fall.
     pub near: f32,
+    /// Stiffness from which on a constraint ties its bodies together when aggregates are moved behind the iterations, in
+    /// units, added over the points of a contact. 1: a softer one converges when both sides answer it at once, one that
+    /// is stiffer throws them to and fro.
+    pub tie: f32,
     /// Largest turn of what is moved as one, radians: the motion is rigid to first order only, with an error of 2% of
     /// the lever at 0.2.
     pub largest_turn: f32,
@@ -179,16 +205,18 @@ impl Default for AvbdSettings {
             k_start: 1.0,
             k_max: 1e5,
             k_load: 100.0,
+            k_carried: 2.0,
             row_stiffness: false,
-            clamped_curvature: false,
+            clamped_curvature: true,
             rescale_friction: true,
             stabilise: true,
             momentum: true,
             rotation: RotationForm::Exact,
             slop: 5e-4,
-            sticking: 0.99,
+            sticking: 1.0,
             correction: 0.02,
             correction_stabilised: 0.1,
+            stabilised_overlap: 0.3,
             deep: 0.4,
             rematch: 0.2,
             anchor_drift: 0.01,
@@ -199,9 +227,12 @@ impl Default for AvbdSettings {
             held: 0.1,
             k_joint: 1.0,
             k_load_joint: 50.0,
+            k_carried_joint: 4.0,
+            ramp_joint: 1.0,
+            ramp_most: 2.0,
             beta_joint: 1000.0,
             stabilised: 0.5,
-            correction_joint: 0.02,
+            correction_joint: 0.1,
             correction_joint_moving: 0.002,
             loaded: 500.0,
             loaded_range: 10.0,
@@ -213,6 +244,7 @@ impl Default for AvbdSettings {
             least_share: 0.03,
             share_reach: 10.0,
             near: 0.01,
+            tie: 1.0,
             largest_turn: 0.2,
             many: 4096,
         }

@@ -17,6 +17,7 @@ use drystone_kernels::state::events::EventRecord;
 use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{
     Body, BodyFrame, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
+    entry, node,
 };
 
 /// Declares a struct of buffers: `field "name": Element, Role, length;` with the length a function of [`Room`].
@@ -72,8 +73,6 @@ buffers! {
         states "row_states": RowState, Persistent, |n| n.joint_rows.max(1);
         /// What every joint pulled with in the last step.
         forces "joint_forces": JointForce, Persistent, |n| n.joints.max(1);
-        /// Joints of every body: first and last place of each, and at those places joint and side.
-        links "joint_links": u32, HostWritten, |n| if n.joints > 0 { 2 * n.bodies + 2 * n.joints } else { 1 };
     }
 }
 
@@ -122,10 +121,10 @@ buffers! {
         colours "colours": u32, Persistent, |n| n.bodies;
         /// Whether each round of colouring changed anything; 0 between steps.
         colour_changes "colour_changes": u32, Persistent, |n| n.colour_rounds;
-        /// First and last entry of every body's row.
-        rows "rows": u32, Persistent, |n| 2 * n.bodies;
-        /// Rows: manifold and side, and who is at the other end.
-        entries "entries": Entry, Persistent, |n| 2 * n.manifolds;
+        /// Every body's row: where its entries of each kind begin, and where they end.
+        rows "rows": u32, Persistent, |n| u64::from(entry::ROW_WORDS) * n.bodies;
+        /// Entries of rows: manifold or joint, side, and who is at the other end.
+        entries "entries": Entry, Persistent, |n| 2 * (n.manifolds + n.joints);
         /// Contacts of the last step.
         cached_pairs "cached_pairs": CachedPair, Persistent, |n| n.manifolds;
         /// Their points.
@@ -147,8 +146,8 @@ buffers! {
         overlaps "overlaps": Overlap, Result, |n| n.sensed.max(1);
         /// What did in the last step.
         last_overlaps "last_overlaps": Overlap, Persistent, |n| n.sensed.max(1);
-        /// Bodies of every colour, and behind them those of the fallback.
-        ranges "ranges": ColourRange, Result, |n| n.colours + 1;
+        /// Nodes of every colour and kind, and behind them those of the fallback; see [`node::range`].
+        ranges "ranges": ColourRange, Result, |n| (n.colours + 1) * u64::from(node::KINDS);
     }
     /// Convex hulls.
     nested hulls: HullBuffers;

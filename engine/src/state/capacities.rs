@@ -24,6 +24,8 @@ pub enum List {
     Joints,
     /// Rows of all joints together.
     JointRows,
+    /// Bodies with continuous detection.
+    Continuous,
 }
 
 impl List {
@@ -38,6 +40,7 @@ impl List {
         Self::HullEdges,
         Self::Joints,
         Self::JointRows,
+        Self::Continuous,
     ];
 
     /// Its name: the field of [`Capacities`].
@@ -52,6 +55,7 @@ impl List {
             Self::HullEdges => "hull_edges",
             Self::Joints => "joints",
             Self::JointRows => "joint_rows",
+            Self::Continuous => "continuous",
         }
     }
 
@@ -66,6 +70,7 @@ impl List {
             Self::HullEdges => "a list of edges of hulls",
             Self::Joints => "a list of joints",
             Self::JointRows => "a list of rows of joints",
+            Self::Continuous => "a list of continuous bodies",
         }
     }
 }
@@ -91,6 +96,8 @@ pub struct Capacities {
     pub joints: u32,
     /// Rows of all joints together.
     pub joint_rows: u32,
+    /// Bodies with continuous detection. With none, the step has no pass for them.
+    pub continuous: u32,
 }
 
 impl Capacities {
@@ -109,6 +116,7 @@ impl Capacities {
             List::HullEdges => self.hull_edges,
             List::Joints => self.joints,
             List::JointRows => self.joint_rows,
+            List::Continuous => self.continuous,
         }
     }
 
@@ -124,6 +132,7 @@ impl Capacities {
             List::HullEdges => &mut self.hull_edges,
             List::Joints => &mut self.joints,
             List::JointRows => &mut self.joint_rows,
+            List::Continuous => &mut self.continuous,
         }
     }
 

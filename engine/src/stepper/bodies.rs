@@ -1,13 +1,13 @@
 //! The world as the device has it: records of bodies and colliders, and the changes of a step as one batch.
 
 use crate::glam::{DVec3, Quat, Vec3};
-use crate::simulation::BodyState;
 use crate::state::Capacities;
+use crate::stepper::BodyState;
 use crate::world::{Edit, World};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::state::edits::{EditRecord, what};
 use drystone_kernels::state::material::Material;
-use drystone_kernels::state::material::traits::GENERATION;
+use drystone_kernels::state::material::traits::{CONTINUOUS, GENERATION};
 use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, What, kind, shape};
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
@@ -94,7 +94,9 @@ pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
         hull,
         pose: Pose { position: axes * (c.origin() - centre), rotation: rotation_to_device(axes * c.rotation) },
         friction: Friction { fixed: c.friction_static, sliding: c.friction_dynamic },
-        traits: c.traits() | world.handle(body).map_or(0, |h| h.generation << GENERATION),
+        traits: c.traits()
+            | if entry.desc.continuous { CONTINUOUS } else { 0 }
+            | world.handle(body).map_or(0, |h| h.generation << GENERATION),
     }
 }
 

@@ -106,6 +106,7 @@ fn world_needs(world: &World) -> Capacities {
         hull_edges: world.hulls().end(),
         joints: world.joint_store().slot_count(),
         joint_rows: world.joint_store().row_count(),
+        continuous: world.continuous_count(),
     }
 }
 
@@ -340,8 +341,7 @@ impl Core {
             push_hull(uploads, &self.plan, &self.world, slot);
         }
         self.world.uploaded(first, first_collider);
-        // The list of every body's joints begins with as many places as there is room for bodies.
-        self.world.joint_store_mut().relink(first_joint..joints);
+        self.world.joint_store_mut().resend(first_joint..joints);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::bodies::rotation_to_device;
 use super::uploads::Uploads;
 use crate::glam::{Quat, Vec3};
 use crate::plan::step::StepPlan;
-use crate::world::joint::{Axis, Hold, JointAxis, JointEntry, Joints};
+use crate::world::joint::{Axis, Hold, JointAxis, JointEntry};
 use crate::world::{BodyEntry, BodyKind, JointDesc, World};
 use drystone_kernels::solve::joints::{Joint, JointRow, RowState, axis, flag};
 use drystone_kernels::state::rigid::NONE;
@@ -35,10 +35,10 @@ fn reach(desc: &JointDesc) -> f32 {
     }
 }
 
-/// The joint in a slot; one that is not there has no rows.
+/// The joint in a slot; one that is not there has neither bodies nor rows.
 fn record(world: &World, slot: u32) -> (Joint, Vec<JointRow>) {
     let Some(JointEntry { desc, first_row, broken, .. }) = world.joint_store().slot(slot) else {
-        return (Joint { flags: flag::BROKEN, body_b: NONE, ..Default::default() }, Vec::new());
+        return (Joint { flags: flag::BROKEN, body_a: NONE, body_b: NONE, ..Default::default() }, Vec::new());
     };
     let (a, b) = (world.slot(desc.body_a.index()), desc.body_b.and_then(|b| world.slot(b.index())));
     let (anchor_a, frame_a) = on_body(a, desc.anchor_a, desc.frame_a);
@@ -65,33 +65,7 @@ fn record(world: &World, slot: u32) -> (Joint, Vec<JointRow>) {
     (joint, rows)
 }
 
-/// Joints of every body: places, and behind them joint and side.
-fn links(joints: &Joints, bodies: u32) -> Vec<u32> {
-    let ends = |entry: &JointEntry| {
-        let b = entry.desc.body_b.map(|b| (b.index(), 1));
-        [Some((entry.desc.body_a.index(), 0)), b].into_iter().flatten()
-    };
-    let mut counts = vec![0u32; bodies as usize];
-    joints.entries().flat_map(|(_, e)| ends(e)).for_each(|(body, _)| counts[body as usize] += 1);
-    let mut words = Vec::with_capacity(2 * bodies as usize);
-    let mut next = 2 * bodies;
-    for count in counts {
-        words.extend([next, next]);
-        next += count;
-    }
-    words.resize(next as usize, 0);
-    for (index, entry) in joints.entries() {
-        for (body, side) in ends(entry) {
-            let place = &mut words[2 * body as usize + 1];
-            *place += 1;
-            let at = *place as usize - 1;
-            words[at] = index << 1 | side;
-        }
-    }
-    words
-}
-
-/// Gathers joints that changed, and the list of every body's joints if that changed.
+/// Gathers joints that changed. Who is joined to whom the device finds out in every step.
 pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     let (b, room, store) = (plan.buffers.joints, plan.capacities, world.joint_store());
     if room.joints == 0 {
@@ -112,9 +86,6 @@ pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     joints.iter().for_each(|(first, run)| uploads.push(b.joints, u64::from(*first), run));
     rows.iter().for_each(|(first, run)| uploads.push(b.rows, u64::from(*first), run));
     states.iter().for_each(|(first, run)| uploads.push(b.states, u64::from(*first), run));
-    if store.relinked() {
-        uploads.push(b.links, 0, &links(store, room.bodies));
-    }
 }
 
 fn append<T: Copy>(runs: &mut Vec<(u32, Vec<T>)>, first: u32, items: &[T]) {

@@ -13,11 +13,13 @@
 pub(crate) mod bodies;
 mod core;
 mod joints;
+mod read;
 mod report;
 mod uploads;
 
 pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
+pub use read::{BodyState, JointState};
 pub use report::{Event, EventKind, Overlap, StepReport};
 pub use uploads::Uploads;
 
@@ -27,6 +29,7 @@ use crate::state::{Capacities, UserBuffer};
 use crate::world::World;
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::counter;
+pub use drystone_kernels::solve::joints::JointForce;
 use drystone_kernels::state::events::EventRecord;
 
 /// A step that the device has everything for. One that is dropped is as if it had not been prepared: the next one has

@@ -21,7 +21,7 @@ use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
 use crate::plan::{BufferId, Recording};
 use crate::state::{Capacities, UserBuffer};
 use crate::stepper::{
-    Core, CoreOptions, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
+    Core, CoreOptions, JointForce, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
 };
 use crate::world::World;
 use ash::vk;
@@ -85,6 +85,23 @@ pub struct PoseView {
     /// [`BODY_POSE_VERSION`].
     pub version: u32,
     /// Changes whenever the buffers do: see [`Stepper::generation`].
+    pub generation: u64,
+}
+
+/// Where the forces of all joints lie, for the host's own shaders or copies: [`JointForce`] by joint slot
+/// ([`JointHandle::index`](crate::world::JointHandle::index)), as every step leaves them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JointForceView {
+    /// Forces of the last sub-step of the last recorded frame.
+    pub buffer: vk::Buffer,
+    /// First byte in it.
+    pub offset: u64,
+    /// Bytes from one joint to the next.
+    pub stride: u32,
+    /// Joint slots there is room for.
+    pub count: u32,
+    /// Changes whenever the buffer does: see [`Stepper::generation`].
     pub generation: u64,
 }
 
@@ -497,6 +514,16 @@ impl<M: Memory> Stepper<Frames<M>> {
             version: BODY_POSE_VERSION,
             generation: self.generation(),
         })
+    }
+
+    /// Where the forces of all joints lie, `None` when there is no room for joints. Reading them costs what the host's
+    /// own copy of them costs: nothing here copies or waits. How far a joint is off follows from poses:
+    /// [`JointDesc::error`](crate::world::JointDesc::error). Ask again after every [`Stepper::prepare`].
+    pub fn joint_forces(&self) -> Option<JointForceView> {
+        let count = self.capacities().joints;
+        let buffer = self.device.handle(self.plan().buffers.joints.forces.id()).filter(|_| count > 0)?;
+        let (stride, generation) = (size_of::<JointForce>() as u32, self.generation());
+        Some(JointForceView { buffer, offset: 0, stride, count, generation })
     }
 
     /// The `VkBuffer` of a buffer of the plan, for the host's own shaders.

@@ -37,7 +37,7 @@ mod validation;
 
 pub use ash;
 pub use error::Error;
-pub use frames::{Frames, FramesOptions, Overflow, PoseView};
+pub use frames::{Frames, FramesOptions, JointForceView, Overflow, PoseView};
 pub use host::Host;
 pub use kernels::Kernels;
 #[cfg(feature = "gpu-allocator")]

@@ -47,6 +47,10 @@ pub struct BodyDesc {
     pub linear_damping: f32,
     /// Damping of its angular momentum, 1/s.
     pub angular_damping: f32,
+    /// Whether it is kept from passing through anything, however fast it flies or spins: its boxes are drawn out by all
+    /// of its way, and if it still came to be deep in something, it stops for the rest of the step where it first
+    /// touched it. For bullets and blades; a world without such bodies does not pay for it.
+    pub continuous: bool,
 }
 
 impl BodyDesc {
@@ -123,6 +127,12 @@ impl BodyDesc {
     /// e^(-c t) whatever the step, and one that falls tends to g/c.
     pub fn damped(mut self, linear: f32, angular: f32) -> Self {
         (self.linear_damping, self.angular_damping) = (linear, angular);
+        self
+    }
+
+    /// Kept from passing through anything, however fast it is: see [`BodyDesc::continuous`](Self#structfield.continuous).
+    pub fn continuous(mut self, continuous: bool) -> Self {
+        self.continuous = continuous;
         self
     }
 

@@ -95,6 +95,16 @@ pub enum WorldError {
         /// What it would have to be.
         needs: BodyKind,
     },
+    /// A name that something else has.
+    #[error("{what} {index} is called `{name}` already; no two have the same name")]
+    NameTaken {
+        /// "body" or "joint".
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The slot of the one that has it.
+        index: u32,
+    },
     /// A handle of a body that was removed.
     #[error("body {index} (generation {generation}) is no longer there")]
     StaleBody {

@@ -11,6 +11,7 @@ mod hull_table;
 mod inertia;
 pub mod joint;
 mod material;
+mod names;
 mod quickhull;
 mod shape;
 
@@ -18,7 +19,7 @@ pub use desc::{BodyDesc, BodyKind};
 pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub(crate) use hull_table::{BOX_EDGES, HullTable};
-pub use joint::{JointDesc, JointHandle};
+pub use joint::{JointDesc, JointError, JointHandle};
 pub use material::{Combine, Features};
 pub use shape::{Collider, Shape};
 
@@ -29,6 +30,7 @@ use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::NONE;
 use inertia::MassProperties;
 use joint::Joints;
+use names::Names;
 
 /// Names a body. Stays unique when its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +85,10 @@ pub struct World {
     free_colliders: Vec<u32>,
     hulls: HullTable,
     joints: Joints,
+    names: Names,
+    joint_names: Names,
+    /// Bodies with continuous detection.
+    continuous: u32,
     /// In the order in which they were said: slot and change.
     edits: Vec<(u32, Edit)>,
     /// Slots of colliders that the device does not have as they are.
@@ -139,6 +145,9 @@ impl World {
             free_colliders: Vec::new(),
             hulls: HullTable::new(),
             joints: Joints::default(),
+            names: Names::default(),
+            joint_names: Names::default(),
+            continuous: 0,
             edits: Vec::new(),
             changed_colliders: Vec::new(),
             changed_hulls: Vec::new(),
@@ -177,6 +186,7 @@ impl World {
         self.changed_colliders.extend(&colliders);
         self.features = desc.colliders.iter().fold(self.features, Features::with);
         let (force, torque, damping) = (desc.force, desc.torque, (desc.linear_damping, desc.angular_damping));
+        self.continuous += u32::from(desc.continuous);
         let slot = &mut self.slots[index as usize];
         slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque, damping, joints: Vec::new() });
         slot.sent = false;
@@ -210,6 +220,7 @@ impl World {
         }
         let slot = &mut self.slots[body.index as usize];
         let entry = slot.entry.take();
+        self.continuous -= u32::from(entry.as_ref().is_some_and(|e| e.desc.continuous));
         let (colliders, hulls) = entry.map(|e| (e.colliders, e.hulls)).unwrap_or_default();
         hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
         for collider in colliders {
@@ -219,9 +230,15 @@ impl World {
         }
         slot.generation = slot.generation.wrapping_add(1);
         slot.sent = false;
+        self.names.forget(body.index);
         self.free.push(body.index);
         self.edits.push((body.index, Edit::Body));
         Ok(())
+    }
+
+    /// Bodies with continuous detection.
+    pub(crate) fn continuous_count(&self) -> u32 {
+        self.continuous
     }
 
     /// Bodies there are.

@@ -4,7 +4,7 @@ use crate::detect::collide::Solid;
 use crate::gpu::{Load, abs, glam::Vec3};
 use crate::layout::Aabb;
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Body, Collider, Hull, Params, kind, shape, sweep, thickness, world_pose};
+use crate::state::rigid::{Body, Collider, Hull, Params, kind, shape, spin_reach, sweep, thickness, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -75,7 +75,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
     }
     if collider.what.shape != shape::HALF_SPACE && bounds.min.x <= bounds.max.x {
-        let way = sweep(&b.params.at(0), &collider, b.velocities.at(collider.what.body).linear);
+        let (params, velocity) = (b.params.at(0), b.velocities.at(collider.what.body));
+        let way = sweep(&params, &collider, velocity.linear);
+        if collider.is_continuous() {
+            let grown = Vec3::splat(spin_reach(&params, &collider, velocity.angular));
+            bounds = Aabb { min: bounds.min - grown, max: bounds.max + grown };
+        }
         bounds = bounds.union(&Aabb { min: bounds.min + way, max: bounds.max + way });
     }
     // SAFETY: `item` is the number of the invocation, and boxes are stored by number only.

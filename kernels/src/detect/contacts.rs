@@ -5,18 +5,17 @@
 //! the stiffness (Eq. 19). A point that did not slide keeps its anchors, so that its tangential gap is the way it
 //! has crept since it stuck (section 3.3). Shapes that roll take fresh points: stale anchors would brake them.
 
-use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact};
-use crate::detect::manifold::{
-    FourPoints, Head, Manifold, ManifoldEnds, Point, RecordMut, feature_words, features, record,
-};
+use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact, swept};
+use crate::detect::gate::counter;
+use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record, word};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Local, Read, Store, fmax, fmin, least, sqrt};
+use crate::gpu::{Load, Local, Read, Store, abs, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist, tangents};
 use crate::state::material::{combine, rule_of, traits};
 use crate::state::rigid::{
-    Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS, STICKS, margin,
-    option, reach, row, shape, world_pose,
+    Approach, Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS,
+    STICKS, contact_row, held_back, option, reach, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -27,9 +26,9 @@ stage! {
         read 2 poses: Pose,
         read 3 colliders: Collider,
         read 4 pairs: Pair,
-        read 5 touches: u32,
+        read 5 manifold_pairs: u32,
         read 6 axes: u32,
-        read 7 manifold_offsets: u32,
+        read 7 counters: u32,
         read 8 rows: u32,
         read 9 entries: Entry,
         read 10 cached_pairs: CachedPair,
@@ -38,14 +37,13 @@ stage! {
         update 13 points: UVec4,
         read 14 velocities: Twist,
         update 15 features: UVec4,
+        read 16 previous: Vec3,
     }
 }
 
 layout! {
     /// Push constants of `contacts`.
     pub struct Push {
-        /// Room for pairs.
-        pub pairs: u32,
         /// Room for manifolds.
         pub manifolds: u32,
     }
@@ -65,7 +63,7 @@ pub fn find_cached(
     cached_pairs: &impl Load<CachedPair>,
 ) -> u32 {
     let room = entries.len();
-    let (row_a, row_c) = (row(rows, ends.body_a, room), row(rows, ends.body_b, room));
+    let (row_a, row_c) = (contact_row(rows, ends.body_a, room), contact_row(rows, ends.body_b, room));
     let (moves_a, moves_c) = (bodies.at(ends.body_a).is_dynamic(), bodies.at(ends.body_b).is_dynamic());
     let first = moves_a && (!moves_c || row_a.count() <= row_c.count());
     let row = if first { row_a } else { row_c };
@@ -145,30 +143,41 @@ fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
     contact
 }
 
-/// Makes the manifold of one pair, if it touches.
+/// Makes one manifold.
 #[inline(always)]
-pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.pairs || b.touches.at(item) == 0 {
-        return;
-    }
-    let place = b.manifold_offsets.at(item);
-    if place >= push.manifolds {
+pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
+    let room = least(push.manifolds, b.points.len() / word::COUNT);
+    if place >= room || place >= b.counters.at(counter::SOLVED) {
         return;
     }
     let params = b.params.at(0);
-    let pair = b.pairs.at(item);
+    let number = b.manifold_pairs.at(place);
+    let pair = b.pairs.at(number);
     let swap = b.colliders.at(pair.a).what.shape > b.colliders.at(pair.b).what.shape;
     let (index_a, index_c) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
     let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
     let (pose_a, pose_c) = (b.poses.at(a.what.body), b.poses.at(c.what.body));
     let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
-    let near = margin(&params, &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let approach = Approach::new(&params, &a, &c, va, vc);
+    // Where they meet if they do so within the step, forces act as they will lie to each other then.
+    let across;
     let contact: Contact = if a.what.shape == shape::HULL || c.what.shape == shape::HULL {
+        across = Head::load(&b.points, record(place)).offset;
         found_before(b, place)
     } else if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
-        box_contact(&sa, &sc, b.axes.at(item), near)
+        let code = b.axes.at(number);
+        let way = swept::way_of(&approach, code);
+        let moved = swept::moved(&sa, way);
+        let mut found = box_contact(&moved, &sc, swept::axis_of(code), &approach, swept::hits(code));
+        found.count = if code == swept::PASSES { 0 } else { found.count };
+        across = swept::across(&found, way);
+        if swept::hits(code) { swept::at_start(&found, way) } else { found }
     } else {
-        other_contact(&sa, a.what.shape, &sc, c.what.shape, near)
+        let find = |way| other_contact(&swept::moved(&sa, way), a.what.shape, &sc, c.what.shape, approach.near);
+        let (found, shift) = swept::round(&approach, (a.is_round(), c.is_round()), find);
+        across = shift;
+        found
     };
 
     // The mass the two have against each other; something that does not move counts as an equal.
@@ -182,24 +191,30 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let friction_static = combine(rule, a.friction.fixed, c.friction.fixed);
     let friction_dynamic = combine(rule, a.friction.sliding, c.friction.sliding);
     let ends = ManifoldEnds { collider_a: index_a, collider_b: index_c, body_a: a.what.body, body_b: c.what.body };
-    b.manifolds.put(place, Manifold { ends, unit, count: contact.count });
+    // SAFETY: `place` is the number of the invocation, and manifolds are stored and loaded by number only.
+    unsafe { b.manifolds.put_own(place, Manifold { ends, unit, count: contact.count }) };
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
-    let head =
-        Head { normal: contact.normal, length, offset: pose_a.position - pose_c.position, friction, driven: false };
-    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
-    head.store(&mut made, 0);
+    let offset = pose_a.position - pose_c.position + across;
+    let head = Head { normal: contact.normal, length, offset, friction, driven: false };
+    // SAFETY: the record of manifold `place`, the number of the invocation, which is below the number of records there
+    // is room for; records are stored and loaded by number only.
+    head.store(&mut unsafe { b.points.own() }, record(place));
 
     let (n, (t, u)) = (contact.normal, tangents(contact.normal));
     let cached = find_cached(&ends, &b.bodies, &b.rows, &b.entries, &b.cached_pairs);
     let known = cached_features(b, cached);
     let lowest = params.k_start * unit;
+    let held = held_back(&params, &body_a, b.velocities.at(a.what.body).linear, b.previous.at(a.what.body))
+        + held_back(&params, &body_c, b.velocities.at(c.what.body).linear, b.previous.at(c.what.body));
+    let per_load = fmin(params.k_load / length, params.k_carried / fmax(held, 1e-30));
     let rows = params.options & option::ROWS != 0;
     let mut taken = 0;
     // Those who take all four at once need not look which are there.
     let mut points = FourPoints::none();
     let mut features = Local::splat(0);
+    let count = least(contact.count, POINTS);
     let mut k = 0;
-    while k < contact.count {
+    while k < count {
         let named = contact.feature.at(k);
         let (feature, rolls) = (named & !ROLLS, named & ROLLS != 0);
         let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
@@ -228,7 +243,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 let size = sqrt(ft * ft + fu * fu);
                 let scale = if size > most { most / size } else { 1.0 };
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
-                point.k = fmin(lowest + params.k_load * -normal / length, params.k_max * unit);
+                point.k = fmin(lowest + per_load * -normal, params.k_max * unit);
                 point.k = if rows { told } else { point.k };
                 if old.feature & STICKS == 0 {
                     (point.k, flag) = (-point.k, 0);
@@ -242,6 +257,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 }
             }
         }
+        // Where it pushed, what it was lifted by counts as no gap as far as overlap is let be: else a contact at rest
+        // loses force by what the pass behind the iterations lifted it.
+        let mut gap_normal = gap_normal;
+        if point.lambda.z < 0.0 && gap_normal > 0.0 {
+            gap_normal = fmax(0.0, gap_normal - params.slop * length);
+        }
+        // Without friction nothing sticks; stiffness along the tangents would turn a torque into a push.
+        if friction_static == 0.0 {
+            (point.k, flag) = (-abs(point.k), 0);
+        }
         let d = on_a - on_c;
         point.lever = on_a - pose_a.position;
         point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
@@ -249,7 +274,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         features.put(k, feature | flag);
         k += 1;
     }
-    let mut made: RecordMut<'_> = b.points.window_mut(record(place));
-    points.store(&mut made, 0);
-    b.features.put(place, feature_words(&features));
+    // SAFETY: as for the head; features are stored and loaded by number too.
+    unsafe {
+        points.store(&mut b.points.own(), record(place));
+        b.features.put_own(place, feature_words(&features));
+    }
 }

@@ -2,13 +2,13 @@
 //! levers and gaps belong, for `contacts` to make a manifold of them.
 
 use crate::detect::collide::hull::{Polytope, Tables};
-use crate::detect::collide::{Contact, Solid, at, half_space_contact, hull_contact, round_contact};
+use crate::detect::collide::{Contact, Solid, at, half_space_contact, hull_contact, round_contact, swept};
 use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, record};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Collider, Friction, Hull, HullEdge, HullFace, Params, margin, shape, world_pose};
+use crate::state::rigid::{Approach, Collider, Friction, Hull, HullEdge, HullFace, Params, shape, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -66,14 +66,26 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
-    let near =
-        margin(&b.params.at(0), &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let approach = Approach::new(&b.params.at(0), &a, &c, va, vc);
+    let near = approach.near;
+    let mut across = Vec3::ZERO;
     let contact: Contact = if c.what.shape == shape::HALF_SPACE {
         half_space_contact(&t, &Polytope::new(&t, &a, sa), &sc, near)
     } else if a.what.shape == shape::SPHERE || a.what.shape == shape::CAPSULE {
-        round_contact(&t, &sa, &Polytope::new(&t, &c, sc), near)
+        let hull = Polytope::new(&t, &c, sc);
+        let (found, shift) =
+            swept::round(&approach, (true, false), |way| round_contact(&t, &swept::moved(&sa, way), &hull, near));
+        across = shift;
+        found
     } else {
-        hull_contact(&t, &Polytope::new(&t, &a, sa), &Polytope::new(&t, &c, sc), b.axes.at(item), near)
+        let code = b.axes.at(item);
+        let way = swept::way_of(&approach, code);
+        let (moved, hull) = (Polytope::new(&t, &a, swept::moved(&sa, way)), Polytope::new(&t, &c, sc));
+        let mut found = hull_contact(&t, &moved, &hull, swept::axis_of(code), near, swept::hits(code));
+        found.count = if code == swept::PASSES { 0 } else { found.count };
+        across = swept::across(&found, way);
+        swept::at_start(&found, way)
     };
     b.manifolds.put(
         place,
@@ -84,7 +96,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         },
     );
     let friction = Friction { fixed: 0.0, sliding: 0.0 };
-    Head { normal: contact.normal, length: 0.0, offset: Vec3::ZERO, friction, driven: false }
+    Head { normal: contact.normal, length: 0.0, offset: across, friction, driven: false }
         .store(&mut b.points, record(place));
     b.features.put(place, feature_words(&contact.feature));
     let mut points = FourPoints::none();

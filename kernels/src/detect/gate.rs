@@ -26,8 +26,8 @@ layout! {
         pub manifolds: u32,
         /// Joints.
         pub joints: u32,
-        /// Dispatches of the primal pass, which `colour_ranges` fills in.
-        pub colours: u32,
+        /// Dispatches of the primal pass, by colour and kind, which `colour_ranges` fills in.
+        pub ranges: u32,
         /// Room for overlaps with sensors.
         pub sensed: u32,
         /// Not 0: a step that does not fit is not made.
@@ -129,7 +129,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     if open {
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS).wrapping_add(1));
     }
-    let entries = push.manifolds.wrapping_mul(2);
+    let entries = push.manifolds.wrapping_add(push.joints).wrapping_mul(2);
     b.args.put(dispatch::BODIES, groups(within(push.bodies, push.bodies), 256));
     b.args.put(dispatch::MANIFOLDS, groups(solved, 64));
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
@@ -139,7 +139,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;
-    while colour < least(push.colours, b.colour_args.len()) {
+    while colour < least(push.ranges, b.colour_args.len()) {
         b.colour_args.put(colour, groups(0, 1));
         colour += 1;
     }

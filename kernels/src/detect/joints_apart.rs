@@ -1,9 +1,10 @@
 //! Takes out pairs of colliders whose bodies a joint keeps from touching each other.
 
-use crate::gpu::{Load, Store};
+use crate::detect::apart_pairs::{keeps_apart, pair_key};
+use crate::gpu::{Load, Store, least};
 use crate::layout::{Extent, Pair};
-use crate::solve::joints::{Joint, flag};
-use crate::state::rigid::{Collider, row};
+use crate::solve::joints::Joint;
+use crate::state::rigid::Collider;
 use crate::{layout, stage};
 
 stage! {
@@ -12,8 +13,10 @@ stage! {
         read 1 pairs: Pair,
         read 2 colliders: Collider,
         read 3 joints: Joint,
-        read 4 joint_links: u32,
-        write 5 touches: u32,
+        read 4 keys: u32,
+        read 5 joint_numbers: u32,
+        read 6 buckets: u32,
+        write 7 touches: u32,
     }
 }
 
@@ -22,6 +25,10 @@ layout! {
     pub struct Push {
         /// Number of pairs.
         pub pairs: Extent,
+        /// Joints, sorted by key.
+        pub joints: u32,
+        /// Bits of a key.
+        pub bits: u32,
     }
 }
 
@@ -33,18 +40,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let pair = b.pairs.at(item);
     let (one, two) = (b.colliders.at(pair.a).what.body, b.colliders.at(pair.b).what.body);
-    let room = b.joint_links.len();
-    let (row_one, row_two) = (row(&b.joint_links, one, room), row(&b.joint_links, two, room));
-    let shorter = row_one.count() <= row_two.count();
-    let links = if shorter { row_one } else { row_two };
-    let other = if shorter { two } else { one };
+    let (key, count) = (pair_key(one, two, push.bits), least(push.joints, b.keys.len()));
+    let mut place = b.buckets.at(key);
+    // Other bodies may have the same key, and the same bodies several joints. Where there is none, the place is beyond
+    // the list.
     let mut apart = false;
-    let mut e = links.start;
-    while e < links.end {
-        let joint = b.joints.at(b.joint_links.at(e) >> 1);
-        let there = joint.flags & flag::APART != 0 && joint.flags & flag::BROKEN == 0;
-        apart = apart || (there && (joint.body_a == other || joint.body_b == other));
-        e += 1;
+    while !apart && place < count && b.keys.at(place) == key {
+        let joint = b.joints.at(b.joint_numbers.at(place));
+        let these = (joint.body_a == one && joint.body_b == two) || (joint.body_a == two && joint.body_b == one);
+        apart = these && keeps_apart(&joint);
+        place += 1;
     }
     if apart {
         b.touches.put(item, 0);

@@ -1,6 +1,6 @@
 //! Brings the boxes into Morton order: neighbours in space become neighbours in memory.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::Load;
 use crate::layout::{Aabb, Extent, LEAF, Volume, size_class, volume_of};
 use crate::{layout, stage};
 
@@ -24,8 +24,9 @@ layout! {
 /// Fetches one box.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item < push.extent.count(&b.counters, b.order.len()) {
+    if item < LEAF && item < push.extent.count(&b.counters, b.order.len()) {
         let bounds = b.boxes.at(b.order.at(item));
-        b.volumes.put(volume_of(item | LEAF), Volume { bounds, class: size_class(&bounds) });
+        // SAFETY: `item` is the number of the invocation, no other one has the same place, and nothing else is stored.
+        unsafe { b.volumes.put_own(volume_of(item | LEAF), Volume { bounds, class: size_class(&bounds) }) };
     }
 }

@@ -1,5 +1,7 @@
 //! Collision detection (Algorithm 1, line 1): boxes, hierarchy, pairs, contacts. Up to `gate` nothing of the state is changed.
 
+pub mod apart_buckets;
+pub mod apart_pairs;
 pub mod bounds;
 pub mod collide;
 pub mod contacts;
@@ -9,6 +11,7 @@ pub mod hierarchy;
 pub mod joints_apart;
 pub mod leaves;
 pub mod manifold;
+pub mod manifold_pairs;
 pub mod morton;
 pub mod pairs_count;
 pub mod pairs_fill;

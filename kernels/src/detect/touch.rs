@@ -1,11 +1,11 @@
 //! Which pairs of overlapping boxes really touch. Writes 1 or 0 for the scan that gives manifolds their places, and for
 //! two boxes the axis that was found, so that `contacts` need not look for it again. Hulls are left to `touch_hull`.
 
-use crate::detect::collide::{Solid, best_axis, other_contact};
+use crate::detect::collide::{Solid, best_axis, other_contact, swept};
 use crate::gpu::{Load, Store};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Body, Collider, Params, margin, may_touch, shape, world_pose};
+use crate::state::rigid::{Approach, Body, Collider, Params, may_touch, senses, shape, spin_reach, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -48,17 +48,26 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if may_touch(&a, &c, &b.bodies.at(a.what.body), &b.bodies.at(c.what.body)) {
             let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
             let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
-            let near = margin(
-                &b.params.at(0),
-                &a,
-                &c,
-                b.velocities.at(a.what.body).linear,
-                b.velocities.at(c.what.body).linear,
-            );
+            let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
+            let mut approach = Approach::new(&b.params.at(0), &a, &c, va.linear, vc.linear);
+            let continuous = (a.is_continuous() || c.is_continuous()) && !senses(&a, &c);
+            if continuous {
+                // Only for `continuous` to look at: contacts are made of what comes near by the way alone.
+                let params = b.params.at(0);
+                approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
+            }
+            let near = approach.near;
             if a.what.shape == shape::BOX && c.what.shape == shape::BOX {
-                let best = best_axis(&sa, &sc, near);
-                axis = best.code;
-                touch = (best.separation < near) as u32;
+                if approach.moves() {
+                    let find = |way, now: &Approach| best_axis::<true>(&swept::moved(&sa, way), &sc, now);
+                    let found = swept::flat(&approach, find);
+                    axis = found.code;
+                    touch = (found.touch || (continuous && found.near)) as u32;
+                } else {
+                    let best = best_axis::<false>(&sa, &sc, &approach);
+                    axis = best.code;
+                    touch = (best.separation < near) as u32;
+                }
             } else if a.what.shape < shape::HULL && c.what.shape != shape::HULL && c.what.shape != shape::NONE {
                 touch = (other_contact(&sa, a.what.shape, &sc, c.what.shape, near).count > 0) as u32;
             }

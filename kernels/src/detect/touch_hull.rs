@@ -2,12 +2,13 @@
 //! none; worlds without hulls do not run it.
 
 use crate::detect::collide::hull::{Polytope, Tables, best_axis};
-use crate::detect::collide::{Solid, round_contact};
+use crate::detect::collide::{Solid, round_contact, swept};
 use crate::gpu::{Load, Store, fmax, glam::Vec3};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
 use crate::state::rigid::{
-    Body, Collider, Hull, HullEdge, HullFace, Params, margin, may_touch, shape, thickness, world_pose,
+    Approach, Body, Collider, Hull, HullEdge, HullFace, Params, may_touch, senses, shape, spin_reach, thickness,
+    world_pose,
 };
 use crate::{layout, stage};
 
@@ -65,8 +66,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
-    let near =
-        margin(&b.params.at(0), &a, &c, b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
+    let mut approach = Approach::new(&b.params.at(0), &a, &c, va.linear, vc.linear);
+    let continuous = (a.is_continuous() || c.is_continuous()) && !senses(&a, &c);
+    if continuous {
+        // Only for `continuous` to look at: contacts are made of what comes near by the way alone.
+        let params = b.params.at(0);
+        approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
+    }
+    let near = approach.near;
     // The one that is a hull in any case.
     let first = c.what.shape == shape::HALF_SPACE;
     let mut axis = 0;
@@ -79,9 +87,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             round_contact(&t, &sa, &hull, near).count > 0
         } else {
             let size = fmax(thickness(&a), thickness(&c));
-            let best = best_axis(&t, &Polytope::new(&t, &a, sa), &hull, size, near);
-            axis = best.code;
-            best.separation < near
+            let first = Polytope::new(&t, &a, sa);
+            let found = swept::flat(&approach, |way, now| best_axis(&t, &first.moved(way), &hull, size, now));
+            axis = found.code;
+            found.touch || (continuous && found.near)
         }
     };
     b.touches.put(item, touch as u32);

@@ -54,11 +54,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let row = b.joint_rows.at(joint.first_row + r);
             let state = b.row_states.at(joint.first_row + r);
             let measure = ends.measure(row.axis);
-            let pulls = if push.penalty != 0 {
-                row.ask(&rules, &state, measure.value, joint.length).force
-            } else {
-                state.lambda
-            };
+            let pulls =
+                if push.penalty != 0 { row.ask(&rules, &state, &measure, joint.length).force } else { state.lambda };
             if row.turns() {
                 torque -= measure.turn_a * pulls;
             } else {

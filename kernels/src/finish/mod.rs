@@ -1,6 +1,7 @@
 //! What a step leaves behind: velocities, broken joints, contacts for the next step (Algorithm 1, line 37).
 
 pub mod body_poses;
+pub mod continuous;
 pub mod joints_break;
 pub mod sensors_keep;
 pub mod sensors_tell;

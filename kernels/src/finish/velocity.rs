@@ -7,6 +7,7 @@ use crate::gpu::{Load, Store, finite};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::is_finite;
 use crate::solve::solver_body::SolverBody;
+use crate::solve::turns::FAST;
 use crate::state::events::{EventRecord, append, event};
 use crate::state::rigid::{Body, Params, kind};
 use crate::{layout, stage};
@@ -21,7 +22,7 @@ stage! {
         update 5 velocities: Twist,
         write 6 previous: Vec3,
         update 7 counters: u32,
-        write 8 solver_bodies: UVec4,
+        update 8 solver_bodies: UVec4,
         read 9 body_order: u32,
         read 10 rotations: Rotation,
         write 11 events: EventRecord,
@@ -44,20 +45,27 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let mut body = b.bodies.at(item);
+    // SAFETY: here and below, `item` is the number of the invocation, and these are stored and loaded by number only.
+    let (mut body, delta) = unsafe { (b.bodies.at_own(item), b.deltas.at_own(item)) };
     if body.kind != kind::DYNAMIC {
         return;
     }
-    let (delta, start, rank) = (b.deltas.at(item), b.starts.at(item), b.body_order.at(item));
+    let (start, rank) = (b.starts.at(item), b.body_order.at(item));
     let scale = 1.0 / b.params.at(0).dt;
     let p = start.position + delta.linear;
     if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
-        let (pose, before) = (Pose { position: p, rotation: b.rotations.at(rank) }, b.velocities.at(item).linear);
-        let velocity = Twist { linear: delta.linear * scale, angular: delta.angular * scale };
-        // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
+        let pose = Pose { position: p, rotation: b.rotations.at(rank) };
+        let mut turned = delta.angular;
+        if turned.length_squared() > FAST * FAST {
+            turned = SolverBody::held_turn(&b.solver_bodies, rank, turned);
+            // The pass behind takes the difference for what it did itself.
+            b.deltas.put(item, Twist { linear: delta.linear, angular: turned });
+        }
+        let velocity = Twist { linear: delta.linear * scale, angular: turned * scale };
+        // SAFETY: as above.
         unsafe {
             b.poses.put_own(item, pose);
-            b.previous.put_own(item, before);
+            b.previous.put_own(item, b.velocities.at_own(item).linear);
             b.velocities.put_own(item, velocity);
         }
     } else {

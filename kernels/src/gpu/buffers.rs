@@ -190,6 +190,11 @@ mod target {
         pub unsafe fn put_own(&mut self, i: u32, value: T) {
             self.put(i, value);
         }
+
+        #[inline(always)]
+        pub unsafe fn put_known(&mut self, i: u32, value: T) {
+            self.put(i, value);
+        }
     }
 
     impl<T: Copy, const N: u32> Load<T> for WindowMut<'_, T, N> {
@@ -538,6 +543,18 @@ mod target {
             } else {
                 stray();
             }
+        }
+
+        /// As `put`, unchecked: for an index that was held against the length before. Other invocations may store there
+        /// too.
+        ///
+        /// # Safety
+        /// `i` is below [`Write::len`].
+        #[inline(always)]
+        pub unsafe fn put_known(&mut self, i: u32, value: T) {
+            debug_assert!((i as usize) < self.len, "element {i} in a buffer of {}", self.len);
+            // SAFETY: the contract above; as for `put`.
+            unsafe { store_words(self.start.add(i as usize), value) }
         }
 
         /// Unchecked, plain access to elements of this invocation.

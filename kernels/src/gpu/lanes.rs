@@ -177,7 +177,7 @@ mod tests {
     use crate::math::{Pose, Rotation, Twist};
     use crate::primitives::{reduce, scan_apply, scan_spine, scan_sums, sort_count, sort_scatter};
     use crate::solve::{carried_load::CarriedLoad, load_share, momentum, primal, primal_joints};
-    use crate::state::rigid::{Body, ColourRange, Entry, Params};
+    use crate::state::rigid::{Body, ColourRange, Entry, Params, entry};
     use bytemuck::{Pod, Zeroable};
     use glam::{UVec4, Vec3};
 
@@ -358,9 +358,9 @@ mod tests {
         numbers: List<u32>,
         points: List<UVec4>,
         entries: List<Entry>,
-        links: List<u32>,
+        rows: List<u32>,
         joints: List<crate::solve::joints::Joint>,
-        rows: List<crate::solve::joints::JointRow>,
+        joint_rows: List<crate::solve::joints::JointRow>,
         states: List<crate::solve::joints::RowState>,
         deltas: List<Twist>,
         rotations: List<Rotation>,
@@ -377,7 +377,7 @@ mod tests {
         (params.many, params.largest_turn, params.correction) = (4096, 0.2, 0.02);
         (params.loaded, params.loaded_range, params.correction_joint) = (500.0, 10.0, 0.02);
         let frames = List::<UVec4>::zeros(n * 5);
-        let (mut links, mut entries) = (vec![0; n * 2], Vec::new());
+        let (mut rows, mut entries) = (Vec::new(), Vec::new());
         for i in 0..n {
             let start = entries.len() as u32;
             let row =
@@ -391,9 +391,9 @@ mod tests {
             };
             let range = crate::state::rigid::EntryRange { start, end: entries.len() as u32 };
             frame.store(&mut frames.write(), i as u32, range);
-            links[i * 2] = links.len() as u32;
-            links.extend((0..hash(i + 50) % 5).map(|e| hash(i + e as usize) % 32));
-            links[i * 2 + 1] = links.len() as u32;
+            let joint = |e| (hash(i + e as usize) % 32) | entry::JOINT << entry::SHIFT;
+            entries.extend((0..hash(i + 50) % 5).map(|e| Entry { side: joint(e), other: i as u32 }));
+            rows.extend([range.start, range.end, entries.len() as u32]);
         }
         let joints = List::of(16, |j| {
             let mut joint = crate::solve::joints::Joint::zeroed();
@@ -417,9 +417,9 @@ mod tests {
             numbers: List::of(n, |i| i as u32),
             points: List::of(64 * 12, |i| UVec4::splat((unit(i) + 0.1).to_bits())),
             entries: List(entries),
-            links: List(links),
+            rows: List(rows),
             joints,
-            rows: List::of(30, |i| {
+            joint_rows: List::of(30, |i| {
                 let mut row = crate::solve::joints::JointRow::zeroed();
                 (row.axis, row.bound) = (hash(i) % 7, 1e9);
                 row
@@ -448,13 +448,14 @@ mod tests {
                         members: s.numbers.read(),
                         poses: s.moved.write(),
                         deltas: s.deltas.write(),
-                        joint_links: s.links.read(),
+                        rows: s.rows.read(),
                         params: s.params.read(),
                         joints: s.joints.read(),
-                        joint_rows: s.rows.read(),
+                        joint_rows: s.joint_rows.read(),
                         row_states: s.states.read(),
                         body_order: s.numbers.read(),
                         rotations: s.rotations.write(),
+                        entries: s.entries.read(),
                     };
                     momentum::run(group, &push, &mut b);
                 });
@@ -470,7 +471,7 @@ mod tests {
             let s = scene(n);
             let ranges = List(vec![ColourRange { start: 3, end: n as u32, lanes }]);
             for (index, serial) in [(0, 0), (1, 0), (0, 1)].into_iter().take(if lanes == 1 { 3 } else { 2 }) {
-                let push = primal::Push { colour: 0, serial, stabilise: 0 };
+                let push = primal::Push { range: 0, serial };
                 let played = play(index, 64, width, |group| {
                     let mut b = primal_joints::Bindings {
                         params: s.params.read(),
@@ -484,9 +485,9 @@ mod tests {
                         poses: s.moved.write(),
                         starts: s.poses.read(),
                         joints: s.joints.read(),
-                        joint_rows: s.rows.read(),
+                        joint_rows: s.joint_rows.read(),
                         row_states: s.states.read(),
-                        joint_links: s.links.read(),
+                        rows: s.rows.read(),
                         surfaces: s.points.read(),
                     };
                     // As a GPU runs it: four points of one body at a time.

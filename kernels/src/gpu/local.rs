@@ -71,8 +71,8 @@ mod target {
     impl<T: Copy, const N: usize> Load<T> for Local<T, N> {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
-            // What is not there is one of the others.
-            self.0[if N.is_power_of_two() { i as usize % N } else { (i as usize).min(N - 1) }]
+            // What is not there is the last. A comparison, which is left out where the loop around it knows the answer.
+            if (i as usize) < N { self.0[i as usize] } else { self.0[N - 1] }
         }
     }
 

@@ -1,9 +1,10 @@
-//! Where each colour starts in the list of bodies sorted by colour, how many lanes a body of it gets, and the dispatches
-//! over it.
+//! Where each colour's nodes of each kind start in the list sorted by both, how many lanes a node of them gets, and the
+//! dispatches over them.
 
 use crate::detect::gate::groups;
-use crate::gpu::{Load, Store, least};
+use crate::gpu::{Store, least};
 use crate::layout::DispatchArgs;
+use crate::primitives::search::lower_bound;
 use crate::solve::primal::LANES;
 use crate::state::rigid::{ColourRange, EntryRange};
 use crate::{layout, stage};
@@ -11,7 +12,7 @@ use crate::{layout, stage};
 stage! {
     "colour_ranges" each 64 {
         read 0 keys: u32,
-        write 1 counters: u32,
+        update 1 counters: u32,
         write 2 ranges: ColourRange,
         write 3 args: DispatchArgs,
     }
@@ -22,8 +23,10 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Colours there are; one more range is the fallback's.
+        /// Colours there are; behind them comes the fallback.
         pub colours: u32,
+        /// Kinds of nodes, see [`node`](crate::state::rigid::node).
+        pub kinds: u32,
         /// Lanes for a body of a small colour; a power of two.
         pub lanes: u32,
         /// Bodies from which on a colour is not small, and its bodies get one lane each.
@@ -31,30 +34,16 @@ layout! {
     }
 }
 
-#[inline(always)]
-fn lower_bound(keys: &impl Load<u32>, count: u32, key: u32) -> u32 {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if keys.at(middle) < key {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-/// Finds one colour.
+/// Finds one range.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item > push.colours {
+    let fallback = item >= push.colours.wrapping_mul(push.kinds);
+    if item >= push.colours.wrapping_add(1).wrapping_mul(push.kinds) {
         return;
     }
     let bodies = least(push.count, b.keys.len());
     let start = lower_bound(&b.keys, bodies, item);
     let end = lower_bound(&b.keys, bodies, item + 1);
-    let fallback = item == push.colours;
     // Not below 0 where keys are not sorted.
     let count = EntryRange { start, end }.within(bodies).count();
     let lanes = if fallback || count >= push.large { 1 } else { push.lanes };
@@ -67,6 +56,52 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         ),
     );
     if fallback {
-        b.counters.put(crate::detect::gate::counter::FALLBACK, count);
+        // `gate` has set it to 0.
+        b.counters.add(crate::detect::gate::counter::FALLBACK, count);
+    }
+}
+
+#[cfg(all(test, not(target_arch = "spirv")))]
+mod tests {
+    use super::*;
+    use crate::detect::gate::counter;
+    use crate::gpu::{Load, Read, Write};
+    use crate::state::rigid::node;
+
+    #[test]
+    fn nodes_of_two_kinds_have_ranges_of_their_own_in_every_colour() {
+        // Two colours of two kinds, the fallback, and bodies that are not solved. Of the second kind only the second
+        // colour and the fallback have any.
+        let (colours, kinds) = (2, 2);
+        let nodes = [(0, 0, 5), (1, 0, 2), (1, 1, 70), (2, 0, 1), (2, 1, 3)];
+        let key = |(colour, kind, count): (u32, u32, usize)| vec![node::range(colour, kinds, kind); count];
+        let keys: Vec<u32> = nodes.into_iter().flat_map(key).chain([255, 255]).collect();
+        let mut counters = vec![0u32; counter::COUNT as usize];
+        let mut ranges = vec![ColourRange { start: 0, end: 0, lanes: 0 }; 6];
+        let mut args = vec![DispatchArgs { x: 9, y: 9, z: 9 }; 6];
+        let push = Push { count: keys.len() as u32, colours, kinds, lanes: 4, large: 50 };
+        // SAFETY: as many elements as there are, which live until the end of the test and are touched by nothing else
+        // meanwhile.
+        let mut b = unsafe {
+            Bindings {
+                keys: Read::new(keys.as_ptr(), keys.len()),
+                counters: Write::new(counters.as_mut_ptr(), counters.len()),
+                ranges: Write::new(ranges.as_mut_ptr(), ranges.len()),
+                args: Write::new(args.as_mut_ptr(), args.len()),
+            }
+        };
+        (0..64).for_each(|item| run(item, &push, &mut b));
+        assert_eq!(counters.at(counter::FALLBACK), 4);
+        let mut place = 0;
+        for (colour, kind) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
+            let count = nodes.iter().find(|n| (n.0, n.1) == (colour, kind)).map_or(0, |n| n.2 as u32);
+            let index = node::range(colour, kinds, kind) as usize;
+            let lanes = if colour == colours || count >= push.large { 1 } else { push.lanes };
+            assert_eq!(ranges[index], ColourRange { start: place, end: place + count, lanes }, "{colour}, {kind}");
+            let teams = LANES / lanes;
+            let expected = if colour == colours { u32::from(count > 0) } else { count.div_ceil(teams) };
+            assert_eq!(args[index].x, expected, "{colour}, {kind}");
+            place += count;
+        }
     }
 }

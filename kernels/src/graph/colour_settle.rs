@@ -1,10 +1,9 @@
 //! After the last round: bodies that still share a colour with a neighbour, or found none free, go into the fallback,
-//! which solves them one after the other. Writes the keys that sort bodies by colour.
+//! which solves them one after the other. Writes the keys that sort bodies by colour, and by kind within a colour.
 
 use crate::gpu::{Load, Store};
-use crate::graph::colour::{Neighbours, precedes};
-use crate::solve::joints::Joint;
-use crate::state::rigid::{Body, Entry};
+use crate::graph::colour::precedes;
+use crate::state::rigid::{Body, Entry, node, row};
 use crate::{layout, stage};
 
 stage! {
@@ -16,9 +15,7 @@ stage! {
         write 4 colours: u32,
         write 5 keys: u32,
         write 6 order: u32,
-        read 7 joints: Joint,
-        read 8 joint_links: u32,
-        write 9 changes: u32,
+        write 7 changes: u32,
     }
 }
 
@@ -29,10 +26,10 @@ layout! {
         pub count: u32,
         /// Colours there are; the fallback comes behind them.
         pub colours: u32,
-        /// Not 0: there are joints.
-        pub joints: u32,
         /// Rounds of colouring.
         pub rounds: u32,
+        /// Kinds of nodes, see [`node`].
+        pub kinds: u32,
     }
 }
 
@@ -52,16 +49,19 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mine = b.coloured.at(item);
     let mut key = UNSOLVED;
     if b.bodies.at(item).is_dynamic() {
-        key = mine;
-        let near = Neighbours::new(&b.rows, &b.entries, &b.joint_links, item, push.joints);
-        let mut n = 0;
-        while n < near.count() {
-            let other = near.at(n, &b.entries, &b.joints, &b.joint_links);
+        let mut colour = mine;
+        let near = row(&b.rows, item, b.entries.len());
+        let mut e = near.start;
+        while e < near.end {
+            // SAFETY: `row` has held the end against the number of entries.
+            let other = unsafe { b.entries.known(e) }.other;
             if b.coloured.at(other) == mine && precedes(other, item) && b.bodies.at(other).is_dynamic() {
-                key = push.colours;
+                colour = push.colours;
             }
-            n += 1;
+            e += 1;
         }
+        // All nodes are bodies.
+        key = node::range(colour, push.kinds, node::RIGID);
     }
     b.colours.put(item, mine);
     b.keys.put(item, key);

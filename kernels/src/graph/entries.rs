@@ -1,7 +1,9 @@
-//! Two entries a manifold, one for each body that forces move: the keys and payloads that are sorted into rows.
+//! Two entries a manifold and two a joint, one for each body that forces move: the keys and payloads that are sorted
+//! into rows. Manifolds come first, and the sort is stable: so does every row list them.
 
 use crate::detect::manifold::Manifold;
-use crate::gpu::{Load, Store};
+use crate::gpu::Load;
+use crate::solve::joints::Joint;
 use crate::state::rigid::Body;
 use crate::{layout, stage};
 
@@ -9,18 +11,21 @@ stage! {
     "entries" each 256 {
         read 0 bodies: Body,
         read 1 manifolds: Manifold,
-        read 2 counters: u32,
-        write 3 keys: u32,
-        write 4 payloads: u32,
+        read 2 joints: Joint,
+        read 3 counters: u32,
+        write 4 keys: u32,
+        write 5 payloads: u32,
     }
 }
 
 layout! {
     /// Push constants of `entries`.
     pub struct Push {
+        /// Room for entries of manifolds.
+        pub contacts: u32,
         /// Room for entries.
         pub limit: u32,
-        /// Key of entries that belong to no body: behind all others.
+        /// Number of bodies, and the key of entries that belong to none: behind all others.
         pub nobody: u32,
     }
 }
@@ -31,14 +36,22 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.limit {
         return;
     }
-    let mut key = push.nobody;
-    if item >> 1 < b.counters.at(crate::detect::gate::counter::SOLVED) {
+    let mut body = push.nobody;
+    if item >= push.contacts {
+        // A slot without a joint, and the world, are no body. A broken joint keeps its entries: it may be repaired.
+        let joint = b.joints.at((item - push.contacts) >> 1);
+        body = if (item - push.contacts) & 1 == 0 { joint.body_a } else { joint.body_b };
+    } else if item >> 1 < b.counters.at(crate::detect::gate::counter::SOLVED) {
         let ends = b.manifolds.at(item >> 1).ends;
-        let body = if item & 1 == 0 { ends.body_a } else { ends.body_b };
-        if b.bodies.at(body).is_dynamic() {
-            key = body;
-        }
+        body = if item & 1 == 0 { ends.body_a } else { ends.body_b };
     }
-    b.keys.put(item, key);
-    b.payloads.put(item, item);
+    let mut key = push.nobody;
+    if body < push.nobody && b.bodies.at(body).is_dynamic() {
+        key = body;
+    }
+    // SAFETY: `item` is the number of the invocation, and these are stored by number only.
+    unsafe {
+        b.keys.put_own(item, key);
+        b.payloads.put_own(item, item);
+    }
 }

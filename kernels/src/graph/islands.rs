@@ -4,14 +4,15 @@
 //! Sets are joined as in a lock-free union-find: every body points to one of its set with a lower number, the first of a set to
 //! itself, and numbers only ever become lower. Whoever comes first, in the end the first of every set is its lowest
 //! body, so the result is the same in every run although the ways there are not; hence a stage in three phases, the
-//! last of which leaves only what is certain. All the bodies that are not free are one set, the ground, lower than all others.
+//! last of which leaves only what is certain. More may be joined behind it, and bodies told again: what joints tie
+//! together is found on the way to what touches. All the bodies that are not free are one set, the ground, lower than
+//! all others.
 
 use crate::detect::gate::counter;
-use crate::detect::manifold::{FourPoints, Head, Record, record};
-use crate::gpu::{Load, Store, glam::UVec4};
-use crate::graph::colour::Neighbours;
-use crate::solve::joints::{Joint, flag};
-use crate::state::rigid::{Body, Entry, NONE, POINTS, Params, row};
+use crate::detect::manifold::{FourPoints, Manifold, Record, record};
+use crate::gpu::{Load, Store, abs, glam::UVec4};
+use crate::solve::joints::{Joint, JointRow, RowState, flag, role};
+use crate::state::rigid::{Body, Entry, POINTS, Params, contact_row, joint_row, row};
 use crate::{layout, stage};
 
 stage! {
@@ -21,12 +22,15 @@ stage! {
         read 2 entries: Entry,
         read 3 points: UVec4,
         read 4 joints: Joint,
-        read 5 joint_links: u32,
-        update 6 parents: u32,
-        write 7 keys: u32,
-        write 8 members: u32,
-        update 9 counters: u32,
-        read 10 params: Params,
+        update 5 parents: u32,
+        write 6 keys: u32,
+        write 7 members: u32,
+        update 8 counters: u32,
+        read 9 params: Params,
+        read 10 manifolds: Manifold,
+        read 11 joint_rows: JointRow,
+        read 12 row_states: RowState,
+        write 13 island_of: u32,
     }
 }
 
@@ -35,11 +39,9 @@ layout! {
     pub struct Push {
         /// Number of bodies; the key of those that are in no island.
         pub count: u32,
-        /// Not 0: there are joints.
-        pub joints: u32,
         /// One of [`phase`].
         pub phase: u32,
-        /// One of [`ties`].
+        /// Bits of [`ties`]: what joins sets now, or, when bodies learn their islands, what has joined them.
         pub ties: u32,
     }
 }
@@ -54,14 +56,14 @@ pub mod phase {
     pub const SETTLE: u32 = 2;
 }
 
-/// What connects bodies, besides joints.
+/// What connects bodies.
 pub mod ties {
+    /// Joints that are not broken.
+    pub const JOINTS: u32 = 1;
     /// All contacts.
-    pub const TOUCHING: u32 = 0;
-    /// Contacts that push, or nearly touch.
-    pub const PUSHING: u32 = 1;
-    /// Nothing.
-    pub const JOINTS: u32 = 2;
+    pub const TOUCHING: u32 = 2;
+    /// Contacts and joints that are stiff: not with what does not move.
+    pub const STIFF: u32 = 4;
 }
 
 /// The set of what is not free. Body `i` is `i + 1`.
@@ -74,24 +76,25 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     if push.phase == phase::APART {
-        let near = Neighbours::new(&b.rows, &b.entries, &b.joint_links, item, push.joints);
-        let count = if push.ties == ties::JOINTS { near.joints() } else { near.count() };
         // What nothing touches goes its own way already.
-        let alone = (count == 0) | !b.bodies.at(item).is_dynamic();
+        let alone = (row(&b.rows, item, u32::MAX).count() == 0) | !b.bodies.at(item).is_dynamic();
         let set = if alone { GROUND } else { item + 1 };
         b.parents.put(item, set);
     } else if push.phase == phase::JOIN {
-        if push.ties != ties::JOINTS {
+        if push.ties & (ties::TOUCHING | ties::STIFF) != 0 {
             join_contacts(item, push, b);
         }
-        if push.joints != 0 {
-            join_joints(item, b);
+        if push.ties & (ties::JOINTS | ties::STIFF) != 0 {
+            join_joints(item, push, b);
         }
     } else {
         let first = first(b, item + 1);
-        let key = if first == GROUND { push.count } else { first - 1 };
+        // A body that contacts alone touch is no island as long as only joints have joined any.
+        let jointed = push.ties != ties::JOINTS || joint_row(&b.rows, item, u32::MAX).count() > 0;
+        let key = if first == GROUND || !jointed { push.count } else { first - 1 };
         b.keys.put(item, key);
         b.members.put(item, item);
+        b.island_of.put(item, key);
         // Mostly there is none, and nothing need be sorted.
         if key < push.count {
             b.counters.or(counter::ISLANDS, push.count);
@@ -102,17 +105,20 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 /// Joins a body with those it touches.
 #[inline(always)]
 fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let row = row(&b.rows, item, b.entries.len());
+    let row = contact_row(&b.rows, item, b.entries.len());
     let mut e = row.start;
     while e < row.end {
-        let entry = b.entries.at(e);
+        // SAFETY: `contact_row` has held the end against the number of entries.
+        let entry = unsafe { b.entries.known(e) };
         let other = entry.other;
         // Once for each two; what does not move has no row of its own.
-        let ours = entry.is_a() | !b.bodies.at(other).is_dynamic();
+        let fixed = !b.bodies.at(other).is_dynamic();
+        let touching = push.ties & ties::TOUCHING != 0;
+        let ours = if touching { entry.is_a() || fixed } else { entry.is_a() && !fixed };
         // Points lie far away, and most bodies of a heap are of one set already.
         if ours
             && first(b, item + 1) != first(b, other.wrapping_add(1))
-            && (push.ties == ties::TOUCHING || touches(entry.manifold(), b))
+            && (touching || stiff_contact(entry.manifold(), b))
         {
             join(b, item + 1, other.wrapping_add(1));
         }
@@ -122,37 +128,52 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
 /// Joins a body with those that joints tie it to.
 #[inline(always)]
-fn join_joints(item: u32, b: &mut Bindings<'_>) {
-    let links = row(&b.joint_links, item, b.joint_links.len());
-    let mut e = links.start;
-    while e < links.end {
-        let entry = b.joint_links.at(e);
-        let joint = b.joints.at(entry >> 1);
-        let ties = entry & 1 == 0 && joint.flags & flag::BROKEN == 0 && joint.body_b != NONE;
+fn join_joints(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    let row = joint_row(&b.rows, item, b.entries.len());
+    let mut e = row.start;
+    while e < row.end {
+        let entry = b.entries.at(e);
+        // Once for each two; one to the world names the body itself.
+        let ties = entry.is_a() && entry.other != item && b.joints.at(entry.joint()).flags & flag::BROKEN == 0;
         // The ground is not to be joined: `momentum` knows of joints to it.
-        if ties && b.bodies.at(item).is_dynamic() && b.bodies.at(joint.body_b).is_dynamic() {
-            join(b, item + 1, joint.body_b + 1);
+        if ties && b.bodies.at(item).is_dynamic() && b.bodies.at(entry.other).is_dynamic() {
+            let all = push.ties & ties::JOINTS != 0;
+            if all || stiff_joint(entry.joint(), b) {
+                join(b, item + 1, entry.other.wrapping_add(1));
+            }
         }
         e += 1;
     }
 }
 
-/// Whether a manifold's bodies push each other, or are about to.
+/// Whether a manifold's points that push are stiff, all together.
 #[inline(always)]
-fn touches(index: u32, b: &Bindings<'_>) -> bool {
-    // One that is held by what gives way a little in the last iteration is not free to fall.
+fn stiff_contact(index: u32, b: &Bindings<'_>) -> bool {
     let record: Record<'_> = b.points.window(record(index));
-    let near = b.params.at(0).near * Head::load(&record, 0).length;
     let points = FourPoints::load(&record, 0);
-    let mut touches = false;
+    let mut sum = 0.0;
     let mut k = 0;
     while k < POINTS {
         let point = points.at(k);
-        // One that is not there has no stiffness.
-        touches |= (point.k != 0.0) & ((point.lambda.z < 0.0) | (point.gap.z < near));
+        sum += if point.lambda.z < 0.0 { abs(point.k) } else { 0.0 };
         k += 1;
     }
-    touches
+    sum > b.params.at(0).tie * b.manifolds.at(index).unit
+}
+
+/// Whether a joint has a row that is stiff.
+#[inline(always)]
+fn stiff_joint(index: u32, b: &Bindings<'_>) -> bool {
+    let (joint, tie) = (b.joints.at(index), b.params.at(0).tie);
+    let rows = joint.rows_within(b.joint_rows.len());
+    let mut stiff = false;
+    let mut r = 0;
+    while r < rows {
+        let (row, state) = (b.joint_rows.at(joint.first_row + r), b.row_states.at(joint.first_row + r));
+        stiff |= (state.k > tie * state.unit) & ((row.role == role::LOCK) | (state.lambda != 0.0));
+        r += 1;
+    }
+    stiff
 }
 
 /// The first of a body's set. On the way there, every other one learns to point farther.

@@ -1,6 +1,6 @@
 //! Empties every body's row before `rows` fills those that have entries.
 
-use crate::gpu::Store;
+use crate::state::rigid::clear_row;
 use crate::{layout, stage};
 
 stage! {
@@ -21,7 +21,6 @@ layout! {
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.count {
-        b.rows.put(item.wrapping_mul(2), 0);
-        b.rows.put(item.wrapping_mul(2) | 1, 0);
+        clear_row(&mut b.rows, item);
     }
 }

@@ -6,5 +6,6 @@ pub mod reduce;
 pub mod scan_apply;
 pub mod scan_spine;
 pub mod scan_sums;
+pub mod search;
 pub mod sort_count;
 pub mod sort_scatter;

@@ -83,6 +83,7 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
     }
     group.barrier();
 
+    let room = least(b.keys_out.len(), b.payloads_out.len());
     // All lanes of a subgroup rank or none does, and every one goes through as many rows: ballots and shuffles have them all.
     if ranks {
         let mut row = 0;
@@ -103,9 +104,12 @@ pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>
                 line = shared_add(shared, mine + d, peers.count);
             }
             let place = group.from_slot(line, peers.leader).wrapping_add(peers.rank);
-            if inside {
-                b.keys_out.put(place, key);
-                b.payloads_out.put(place, payload);
+            if inside && place < room {
+                // SAFETY: below `room`.
+                unsafe {
+                    b.keys_out.put_known(place, key);
+                    b.payloads_out.put_known(place, payload);
+                }
             }
             group.subgroup_barrier();
             row += 1;

@@ -9,7 +9,7 @@ use crate::math::{Pose, Twist, tangents};
 use crate::solve::bounce::share;
 use crate::solve::impact::count::{RESTS, STRUCK, WORDS};
 use crate::solve::impact::{ROUNDS, Struck, acceleration, four, phase, word};
-use crate::state::rigid::{Body, Entry, EntryRange, POINTS, Params, row};
+use crate::state::rigid::{Body, Entry, EntryRange, POINTS, Params, contact_row};
 use crate::{layout, stage};
 
 stage! {
@@ -73,7 +73,7 @@ fn pushed(item: u32, now: &Twist, body: &Body, b: &Bindings<'_>) -> Vec3 {
 
 #[inline(always)]
 fn entries_of(item: u32, b: &Bindings<'_>) -> EntryRange {
-    row(&b.rows, item, b.entries.len())
+    contact_row(&b.rows, item, b.entries.len())
 }
 
 /// Moves one body.

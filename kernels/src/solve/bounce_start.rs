@@ -4,7 +4,7 @@ use crate::detect::gate::counter;
 use crate::gpu::{Load, Store};
 use crate::math::Twist;
 use crate::solve::impact::{acceleration, count};
-use crate::state::rigid::{Body, Params, row};
+use crate::state::rigid::{Body, Params, joint_row};
 use crate::{layout, stage};
 
 stage! {
@@ -17,7 +17,7 @@ stage! {
         write 5 impact_velocities: Twist,
         write 6 impact_counts: u32,
         write 7 start_velocities: Twist,
-        read 8 joint_links: u32,
+        read 8 rows: u32,
     }
 }
 
@@ -26,8 +26,6 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Room for joints; 0 when there are none.
-        pub joints: u32,
     }
 }
 
@@ -47,12 +45,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         word += 1;
     }
     // What is held by more than contacts is carried, too.
-    let mut carried = b.bodies.at(item).linear_damping > 0.0;
-    if push.joints > 0 {
-        let links = row(&b.joint_links, item, b.joint_links.len());
-        carried |= links.start < links.end;
-    }
-    if carried {
+    if b.bodies.at(item).linear_damping > 0.0 || joint_row(&b.rows, item, u32::MAX).count() > 0 {
         b.impact_counts.put(item.wrapping_mul(count::WORDS).wrapping_add(count::RESTS), u32::MAX);
     }
     if item == 0 {

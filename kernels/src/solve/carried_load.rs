@@ -5,7 +5,7 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, sqrt};
 use crate::math::Twist;
 use crate::solve::joints::JointForce;
-use crate::state::rigid::{Body, Params, row};
+use crate::state::rigid::{Body, Entry, Params, contact_row, joint_row};
 use crate::{layout, stage};
 
 stage! {
@@ -16,7 +16,7 @@ stage! {
         read 3 previous: Vec3,
         read 4 forces: Twist,
         read 5 rows: u32,
-        read 6 joint_links: u32,
+        read 6 entries: Entry,
         read 7 joint_forces: JointForce,
         write 8 carried_loads: CarriedLoad,
         write 9 load_shares: f32,
@@ -47,16 +47,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let mut felt = CarriedLoad { pull: 0.0, along: 0.0 };
-    let (body, touching) = (b.bodies.at(item), row(&b.rows, item, u32::MAX));
-    let links = row(&b.joint_links, item, b.joint_links.len());
+    let (body, touching) = (b.bodies.at(item), contact_row(&b.rows, item, u32::MAX));
+    let links = joint_row(&b.rows, item, b.entries.len());
     // What contacts do to a body is not known here.
     if body.is_dynamic() && touching.start == touching.end {
         let mut pull = Vec3::ZERO;
         let mut e = links.start;
         while e < links.end {
-            let entry = b.joint_links.at(e);
-            let force = b.joint_forces.at(entry >> 1).force;
-            pull += if entry & 1 == 0 { force } else { -force };
+            let entry = b.entries.at(e);
+            let force = b.joint_forces.at(entry.joint()).force;
+            pull += if entry.is_a() { force } else { -force };
             e += 1;
         }
         let params = b.params.at(0);

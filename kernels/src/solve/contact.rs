@@ -9,7 +9,10 @@
 //! C = C0 + n . d                          the normal when there is still a gap: it is no error to be regularised
 //! ```
 //!
-//! With post-stabilisation (section 6) alpha is 1 along the normal while iterating, and 0 in one more pass behind them.
+//! With post-stabilisation (section 6) alpha is 1 while iterating, and one more pass behind them corrects overlap. That
+//! pass is a small problem of its own: how far to move bodies from where the iterations left them, so that part of the
+//! overlap is gone and points that stick stay where they are. Neither multipliers nor gravity take part in it: what the
+//! iterations have not balanced would move bodies without giving them velocity, and pump what sways.
 
 use crate::detect::manifold::{Head, word};
 use crate::gpu::glam::UVec4;
@@ -34,6 +37,8 @@ pub struct ContactRules {
     /// Part of its stiffness that a row keeps in the Hessian when its force is clamped to nothing: 1 is Algorithm 1,
     /// line 18.
     pub curved: f32,
+    /// Whether this is the pass behind the iterations.
+    pub stabilise: bool,
 }
 
 impl ContactRules {
@@ -41,14 +46,15 @@ impl ContactRules {
     #[inline(always)]
     pub fn new(params: &Params, stabilise: bool) -> Self {
         Self {
-            keep: if stabilise { 1.0 } else { 1.0 - params.alpha },
-            // Correcting the drift of sticking points without giving velocity pulls a card house apart.
+            keep: if stabilise { params.stabilised_overlap } else { 1.0 - params.alpha },
+            // The drift of sticking points is left alone: pulled back at the rate a tower sways, it makes it sway more.
             keep_tangent: if stabilise { 0.0 } else { 1.0 - params.alpha_tangent },
             // Lifting bodies until they no longer touch would let them fall again in the next step.
             slop: if stabilise { params.slop } else { 0.0 },
             deepest: if stabilise { params.correction_stabilised } else { params.correction },
             rescale: params.options & option::RESCALE != 0,
             curved: if params.options & option::CURVED != 0 { 1.0 } else { 0.0 },
+            stabilise,
         }
     }
 }
@@ -139,6 +145,9 @@ pub struct Shared<F: Real> {
     pub length: F,
     shift: Vector<F>,
     turn: Vector<F>,
+    turn_b: Vector<F>,
+    /// The same as `shift` and `turn` of what the iterations did, in the pass behind them.
+    before: (Vector<F>, Vector<F>),
 }
 
 impl<F: OfPoints> Shared<F> {
@@ -149,10 +158,7 @@ impl<F: OfPoints> Shared<F> {
     pub fn new(heads: &F::Each<Head>, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
         let normal = Vector::spread(heads, |h: &Head| h.normal);
         let offset = Vector::spread(heads, |h: &Head| h.offset);
-        let linear = one.linear - other.linear;
-        let angular = one.angular - other.angular;
-        let turn_b = Vector::select(is_a, other.angular, one.angular);
-        let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+        let (shift, turn, turn_b) = seen_from_b(offset, is_a, one, other);
         Self {
             normal,
             tangents: normal.tangents(),
@@ -160,8 +166,10 @@ impl<F: OfPoints> Shared<F> {
             friction_static: F::spread(heads, |h| h.friction.fixed),
             friction_dynamic: F::spread(heads, |h| h.friction.sliding),
             length: F::spread(heads, |h| h.length),
-            shift: linear * side - turn_b.cross(offset),
-            turn: angular * side,
+            shift,
+            turn,
+            turn_b,
+            before: (Vector::zero(), Vector::zero()),
         }
     }
 
@@ -178,7 +186,34 @@ impl<F: OfPoints> Shared<F> {
         self.turn = self.turn + self.normal * surfaces.spin();
         self
     }
+
+    /// The same in the pass behind the iterations, where `one` and `other` are what bodies are moved by besides, and these
+    /// are what the iterations moved them by.
+    #[inline(always)]
+    pub fn behind(mut self, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
+        let (shift, turn, _) = seen_from_b(self.offset, is_a, one, other);
+        self.before = (shift, turn);
+        self
+    }
 }
+
+/// What a point on a moved by, seen from b: `shift + turn x lever`; and how b turned.
+#[inline(always)]
+fn seen_from_b<F: OfPoints>(
+    offset: Vector<F>,
+    is_a: F::Mask,
+    one: &Moved<F>,
+    other: &Moved<F>,
+) -> (Vector<F>, Vector<F>, Vector<F>) {
+    let turn_b = Vector::select(is_a, other.angular, one.angular);
+    let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
+    let shift = (one.linear - other.linear) * side - turn_b.cross(offset);
+    (shift, (one.angular - other.angular) * side, turn_b)
+}
+
+/// Squares of a turn in a step from which on its second order counts along tangents, radians squared: below a hundredth
+/// of a radian it is less than 5e-5 of the lever, a tenth of what overlaps are let be.
+const FAST_TURN: f32 = 1e-4;
 
 /// How far bodies have moved.
 #[derive(Clone, Copy)]
@@ -229,42 +264,65 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let (n, (t, u)) = (shared.normal, shared.tangents);
     let d = shared.shift + shared.turn.cross(points.lever);
-    let overlap = F::splat(rules.keep) * (points.gap.z + F::splat(rules.slop) * shared.length).least(zero);
+    let mut start = points.gap.z;
+    let mut lambda = points.lambda;
+    if rules.stabilise {
+        start = start + n.dot(shared.before.0 + shared.before.1.cross(points.lever));
+        lambda = Vector::zero();
+    }
+    let overlap = F::splat(rules.keep) * (start + F::splat(rules.slop) * shared.length).least(zero);
     // Deep overlaps are worked off over many steps, however deep they are.
     let deepest = F::splat(-rules.deepest) * shared.length;
-    let gap = F::select(zero.below(points.gap.z), points.gap.z, overlap.most(deepest));
+    let gap = F::select(zero.below(start), start, overlap.most(deepest));
     let drift = F::splat(rules.keep_tangent);
-    let error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
+    let mut error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
+    let (turn_a, turn_b) = (shared.turn + shared.turn_b, shared.turn_b);
+    let fast = F::splat(FAST_TURN).below(turn_a.dot(turn_a).most(turn_b.dot(turn_b)));
+    // A lane of a GPU has other things to do than to branch: SwiftShader needs minutes to compile one here.
+    if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
+        // Points of what turns go along arcs. Along the normal this is left out: a ball rolls on ever new points.
+        let (on_a, on_b) = (points.lever, points.lever + shared.offset);
+        let arc = (turn_a.cross(turn_a.cross(on_a)) - turn_b.cross(turn_b.cross(on_b))) * F::splat(0.5);
+        error.x = error.x + t.dot(arc);
+        error.y = error.y + u.dot(arc);
+    }
 
     // Eq. 13 with bounds: the normal may only push.
-    let normal = points.k * error.z + points.lambda.z;
+    let normal = points.k * error.z + lambda.z;
     let active = normal.below(zero);
-    // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
     let curved = F::splat(rules.curved);
     let mut k_normal = F::select(active, points.k, points.k * curved);
-    let lifted = zero.below(error.z) & points.lambda.z.below(zero) & !active;
+    // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
+    let lifted = zero.below(error.z) & lambda.z.below(zero) & !active;
     if rules.curved == 0.0 && F::any(lifted) {
-        k_normal = F::select(lifted, -points.lambda.z / error.z, k_normal);
+        k_normal = F::select(lifted, -lambda.z / error.z, k_normal);
     }
     let normal = F::select(active, normal, zero);
 
-    // The cone of this same normal force. The static coefficient holds a point that did not slide in the last step, through
-    // all iterations: in the first ones the normal force is not yet what it will be.
+    // The cone of this same normal force; behind the iterations, of that which they found. The static coefficient holds a
+    // point that did not slide in the last step, through all iterations: in the first ones the normal force is not yet
+    // what it will be.
+    let mut pressed = normal;
+    let mut held = active;
+    if rules.stabilise {
+        pressed = points.lambda.z;
+        held = pressed.below(zero);
+    }
     let dynamic = shared.friction_dynamic;
     let mu = F::select(points.slid, dynamic, shared.friction_static);
     let (kt, ku) = points.k_tangents;
-    let ft = kt * error.x + points.lambda.x;
-    let fu = ku * error.y + points.lambda.y;
+    let ft = kt * error.x + lambda.x;
+    let fu = ku * error.y + lambda.y;
     // The root, although squares could be compared: those of a world's weight are beyond what a float holds.
     let size = (ft * ft + fu * fu).root();
-    let slides = (mu * -normal).below(size);
-    let most = F::select(slides, dynamic, mu) * -normal;
+    let slides = (mu * -pressed).below(size);
+    let most = F::select(slides, dynamic, mu) * -pressed;
     let mut scale = one;
     if F::any(slides) {
         scale = F::select(slides, most / size, one);
     }
-    let mut k_tangent = F::select(active, kt, kt * curved);
-    let mut k_bitangent = F::select(active, ku, ku * curved);
+    let mut k_tangent = F::select(held, kt, kt * curved);
+    let mut k_bitangent = F::select(held, ku, ku * curved);
     let sliding = points.slid & slides;
     if rules.rescale && F::any(sliding) {
         // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm

@@ -1,9 +1,15 @@
 //! Multipliers and stiffness of every joint after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11, 12 and 16).
+//!
+//! Stiffness follows the mass that a joint carries. With f what it pulls with and d the way by which its bodies are held
+//! back from where they would go on their own, that mass is f dt^2 / d, and a stiffness of mass over dt squared, f / d,
+//! holds it: less converges slowly under load, more moves it as if it were heavier. With [`option::ROWS`] it is Eq. 12.
 
-use crate::gpu::{Load, Store, abs, fmax, fmin};
+use crate::gpu::glam::UVec4;
+use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
 use crate::math::{Pose, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag, role};
-use crate::state::rigid::{Params, option};
+use crate::solve::solver_body::SolverBody;
+use crate::state::rigid::{Body, NONE, Params, option};
 use crate::{layout, stage};
 
 stage! {
@@ -15,6 +21,9 @@ stage! {
         read 4 joints: Joint,
         read 5 joint_rows: JointRow,
         update 6 row_states: RowState,
+        read 7 solver_bodies: UVec4,
+        read 8 body_order: u32,
+        read 9 bodies: Body,
     }
 }
 
@@ -41,11 +50,36 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
     let by_row = params.options & option::ROWS != 0;
     let rows = joint.rows_within(b.joint_rows.len());
+    // How far its bodies are held back from where they would go on their own: along lengths, and about angles.
+    let held_back = |index: u32| {
+        let mut held = (0.0, 0.0);
+        if index != NONE && b.bodies.at(index).is_dynamic() {
+            let target = SolverBody::target(&SolverBody::at(&b.solver_bodies, b.body_order.at(index)));
+            let back = target.rotation.then_after(&b.poses.at(index).rotation.inverse()).log();
+            let way = target.position - b.deltas.at(index).linear;
+            held = (sqrt(way.length_squared()), sqrt(back.length_squared()));
+        }
+        held
+    };
+    let (held_a, held_b) = (held_back(joint.body_a), held_back(joint.body_b));
+    let (held, turned) = (held_a.0 + held_b.0, held_a.1 + held_b.1);
+    let mut square = 0.0;
+    let mut r = 0;
+    while r < rows {
+        let row = b.joint_rows.at(joint.first_row + r);
+        let state = b.row_states.at(joint.first_row + r);
+        if row.holds_point() {
+            let asked = row.ask(&rules, &state, &ends.measure(row.axis), joint.length);
+            square += asked.force * asked.force;
+        }
+        r += 1;
+    }
+    let pull = sqrt(square);
     let mut r = 0;
     while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
         let mut state = b.row_states.at(joint.first_row + r);
-        let asked = row.ask(&rules, &state, ends.measure(row.axis).value, joint.length);
+        let asked = row.ask(&rules, &state, &ends.measure(row.axis), joint.length);
         let length = if row.turns() { 1.0 } else { joint.length };
         // Section 4, "Bounding the Dual Variables".
         let highest = params.k_max * state.unit;
@@ -59,7 +93,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let grown = state.k + beta * state.unit / length * abs(asked.error);
             // And never less than the load of a spring needs.
             let least = if gentle { params.k_load_spring * abs(state.lambda) / length } else { 0.0 };
-            state.k = fmin(fmax(grown, least), highest);
+            let mut wanted = fmax(grown, least);
+            if !gentle && !by_row {
+                let load = if row.holds_point() { pull } else { abs(state.lambda) };
+                let way = if row.turns() { turned } else { held };
+                let secant = params.k_joint * state.unit + params.ramp_joint * load / fmax(way, 1e-30);
+                wanted = fmax(state.k, fmin(secant, params.ramp_most * state.k));
+            }
+            state.k = fmin(wanted, highest);
             if spring {
                 state.k = fmin(state.k, row.stiffest(params.dt));
             }

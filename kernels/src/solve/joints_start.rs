@@ -3,15 +3,15 @@
 //!
 //! With [`option::ROWS`] every row keeps its stiffness from step to step, as published. Else:
 //!
-//! Stiffness is that of the load, as it is for contacts, and nothing of it is carried over: bodies between joints that stay stiffer
-//! than they need to be hardly move in a few iterations, and a chain of them falls as if through honey. The rows that hold a point share
+//! Stiffness is that of the load and of the mass carried, whichever asks for less, and nothing of it is carried over: bodies
+//! between joints that stay stiffer than they need to be hardly move in a few iterations, and over-stiff joints damp free fall. The rows that hold a point share
 //! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy. Of what a joint
 //! pulls with only that part is a load which is felt by something: see `load_share`.
 
 use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3, sqrt};
-use crate::math::{Pose, Rotation};
+use crate::math::{Pose, Rotation, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointRow, RowState, axis, flag, role, unit};
-use crate::state::rigid::{Body, NONE, Params, option};
+use crate::state::rigid::{Body, NONE, Params, held_back, option};
 use crate::{layout, stage};
 
 stage! {
@@ -23,6 +23,8 @@ stage! {
         read 4 joint_rows: JointRow,
         update 5 row_states: RowState,
         read 6 load_shares: f32,
+        read 7 velocities: Twist,
+        read 8 previous: Vec3,
     }
 }
 
@@ -65,12 +67,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     // Those of its bodies that joints move are of one island, and have the same.
     let share = b.load_shares.at(if body_a.is_dynamic() { joint.body_a } else { index });
     let pull = params.warm_joint * sqrt(square);
+    let by_row = params.options & option::ROWS != 0;
+    let held = held_back(&params, &body_a, b.velocities.at(joint.body_a).linear, b.previous.at(joint.body_a))
+        + held_back(&params, &body_b, b.velocities.at(index).linear, b.previous.at(index));
     let mut r = 0;
     while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
         let mut state = b.row_states.at(joint.first_row + r);
         let measure = ends.measure(row.axis);
-        let unit = unit(&measure, &body_a, &pose_a.rotation, &body_b, &pose_b.rotation, params.dt);
+        let (unit, heavier) = unit(&measure, &body_a, &pose_a.rotation, &body_b, &pose_b.rotation, params.dt);
         let length = if row.turns() { 1.0 } else { joint.length };
         let side = if row.role == role::LIMIT { row.nearer(measure.value) } else { 0.0 };
         // A multiplier of the other limit is of no use.
@@ -80,16 +85,20 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let spring = row.role == role::SPRING;
         let gentle = row.ramps_gently();
         let start = if gentle { params.k_spring } else { params.k_joint };
-        let mut k = start * unit;
+        // What a joint holds is the heavier of its bodies.
+        let mut k = start * if gentle || by_row { unit } else { heavier };
         if row.grows() && gentle {
             k += params.k_load_spring * abs(state.lambda) / length;
         } else if row.grows() {
             let mut load = if row.holds_point() { pull } else { abs(state.lambda) };
             load *= if row.turns() { 1.0 } else { share };
             load *= if row.axis == axis::DISTANCE { params.taut } else { 1.0 };
-            k += params.k_load_joint * load / length;
+            // The smaller of what the load and what the mass carried ask for; angles know only of the load.
+            let carried = params.k_carried_joint / fmax(held, 1e-30);
+            let per_load = if row.turns() { params.k_load_joint } else { fmin(params.k_load_joint / length, carried) };
+            k += per_load * load;
         }
-        if params.options & option::ROWS != 0 {
+        if by_row {
             // Eq. 19, every row by itself. What a limit had on its other side is of no use.
             let kept = if state.side == side { params.warm_stiffness * state.k } else { 0.0 };
             k = fmax(kept, start * unit);

@@ -1,5 +1,7 @@
 //! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
 
+pub mod aggregates;
+pub mod aggregates_move;
 pub mod bounce;
 pub mod bounce_apply;
 pub mod bounce_start;
@@ -20,8 +22,11 @@ pub mod primal_joints_rows;
 pub mod primal_rows;
 pub mod rolling_dual;
 pub mod solver_body;
+pub mod stabilise;
+pub mod stabilise_joints;
 pub mod stiffness_start;
 pub mod surface;
 pub mod surfaces_start;
+pub mod sweep;
 pub mod system;
 pub mod turns;

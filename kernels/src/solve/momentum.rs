@@ -26,7 +26,7 @@ use crate::solve::contact::is_finite;
 use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::system::{System, Systems};
-use crate::state::rigid::{Body, EntryRange, NONE, Params, row};
+use crate::state::rigid::{Body, Entry, EntryRange, NONE, Params, joint_row};
 use crate::{layout, stage};
 
 stage! {
@@ -38,13 +38,14 @@ stage! {
         read 4 members: u32,
         update 5 poses: Pose,
         update 6 deltas: Twist,
-        read 7 joint_links: u32,
+        read 7 rows: u32,
         read 8 params: Params,
         read 9 joints: Joint,
         read 10 joint_rows: JointRow,
         read 11 row_states: RowState,
         read 12 body_order: u32,
         update 13 rotations: Rotation,
+        read 14 entries: Entry,
     }
 }
 
@@ -79,11 +80,8 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
 #[inline(always)]
 fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
     let mut place = b.starts.at(index).position;
-    if push.joints != 0 {
-        let links = row(&b.joint_links, index, b.joint_links.len());
-        if links.start < links.end {
-            place += b.deltas.at(index).linear;
-        }
+    if push.joints != 0 && joint_row(&b.rows, index, u32::MAX).count() > 0 {
+        place += b.deltas.at(index).linear;
     }
     place
 }
@@ -102,7 +100,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     while group.any(place < part.end) {
         if place < part.end {
             let index = b.members.at(place);
-            let kilograms = b.bodies.at(index).mass;
+            let kilograms = SolverBody::mass(&b.solver_bodies, b.body_order.at(index));
             mass += kilograms;
             centre += (place_of(index, push, b) - origin) * kilograms;
         }
@@ -126,16 +124,17 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
         let mut r = Vec3::ZERO;
         if here {
             index = b.members.at(place);
-            let (body, delta, rank) = (b.bodies.at(index), b.deltas.at(index), b.body_order.at(index));
-            let target = SolverBody::target(&SolverBody::at(&b.solver_bodies, rank));
+            let (delta, rank) = (b.deltas.at(index), b.body_order.at(index));
+            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+            let target = frame.target;
             let rotation = b.rotations.at(rank);
             r = place_of(index, push, b) - centre;
-            let back = target.rotation.then_after(&rotation.inverse()).log();
-            let lack = (target.position - delta.linear) * (body.mass * scale);
+            let back = -frame.lag(&rotation, delta.angular);
+            let lack = (target.position - delta.linear) * (frame.mass * scale);
             system.force += lack;
-            system.torque += r.cross(lack) + inertia(&rotation, body.inertia, back) * scale;
-            let (diagonal, off) = inertia_about(&body, &rotation, r);
-            system.ll += Vec3::splat(body.mass * scale);
+            system.torque += r.cross(lack) + inertia(&rotation, frame.inertia, back) * scale;
+            let (diagonal, off) = inertia_about(&frame, &rotation, r);
+            system.ll += Vec3::splat(frame.mass * scale);
             system.aa += diagonal * scale;
             system.aa_off += off * scale;
         }
@@ -163,7 +162,8 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
             let linear = b.deltas.at(index).linear + shift + turn.cross(place_of(index, push, b) - centre);
             let rank = b.body_order.at(index);
             let rotation = more.then_after(&b.rotations.at(rank)).normalized();
-            let angular = rotation.then_after(&start.rotation.inverse()).log();
+            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+            let angular = frame.turned(&rotation, b.deltas.at(index).angular, turn);
             b.deltas.put(index, Twist { linear, angular });
             b.rotations.put(rank, rotation);
             b.poses.put(index, Pose { position: start.position + linear, rotation });
@@ -185,16 +185,16 @@ fn hold(
 ) -> f32 {
     let mut links = EntryRange::EMPTY;
     if on {
-        links = row(&b.joint_links, index, b.joint_links.len());
+        links = joint_row(&b.rows, index, b.entries.len());
     }
     let mut count = 0.0;
     let mut e = links.start;
     while group.any(e < links.end) {
         // Who has none left looks at the first joint, and adds nothing.
         let here = e < links.end;
-        let entry = b.joint_links.at(if here { e } else { 0 });
-        let joint = b.joints.at(if here { entry >> 1 } else { 0 });
-        let is_a = entry & 1 == 0;
+        let entry = b.entries.at(if here { e } else { 0 });
+        let joint = b.joints.at(if here { entry.joint() } else { 0 });
+        let is_a = entry.is_a();
         let other = if is_a { joint.body_b } else { joint.body_a };
         let mut held = here && joint.flags & flag::BROKEN == 0;
         if held && other != NONE {
@@ -212,7 +212,7 @@ fn hold(
             if n < rows {
                 let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
                 let measure = ends.measure(row.axis);
-                let asked = row.ask(rules, &state, measure.value, joint.length);
+                let asked = row.ask(rules, &state, &measure, joint.length);
                 let turn = if is_a { measure.turn_a } else { measure.turn_b };
                 system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, asked.k, asked.force);
                 force += measure.linear * asked.force;
@@ -231,7 +231,7 @@ fn hold(
 
 /// Inertia of a body about a point at `r` from it: the diagonal, and xy, xz, yz off it.
 #[inline(always)]
-fn inertia_about(body: &Body, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
+pub fn inertia_about(body: &SolverBody, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
     let i = body.inertia;
     let (x, y, z) = (rotation.apply(Vec3::X), rotation.apply(Vec3::Y), rotation.apply(Vec3::Z));
     let mixed = |v: Vec3| Vec3::new(v.x * v.y, v.x * v.z, v.y * v.z);

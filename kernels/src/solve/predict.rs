@@ -17,10 +17,11 @@
 //! rounding, and its energy without drift.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Store, decay, fmax, fmin, sqrt};
+use crate::gpu::{Load, Store, decay, fmax, fmin, least, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
-use crate::state::rigid::{Body, Params, kind, option, row};
+use crate::solve::turns::{FAST, PREDICTED, PREDICTED_HELD};
+use crate::state::rigid::{Body, Params, contact_row, joint_row, kind, option, row};
 use crate::{layout, stage};
 
 stage! {
@@ -34,10 +35,9 @@ stage! {
         write 6 solver_bodies: UVec4,
         write 7 deltas: Twist,
         read 8 forces: Twist,
-        read 9 joint_links: u32,
-        read 10 rows: u32,
-        read 11 body_order: u32,
-        write 12 rotations: Rotation,
+        read 9 rows: u32,
+        read 10 body_order: u32,
+        write 11 rotations: Rotation,
     }
 }
 
@@ -46,8 +46,6 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Room for joints; 0 when there are none.
-        pub joints: u32,
     }
 }
 
@@ -63,18 +61,86 @@ fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     if square > 0.0 { fmax(0.0, fmin(part, 1.0)) } else { 0.0 }
 }
 
-/// The rotation vector of a free body's next step, in which it keeps the part `left` of its angular momentum and gets
-/// `turn / dt`.
+/// Radians of a part of a fast body's step.
+const PART: f32 = 0.5;
+/// Most parts of a step.
+const MOST_PARTS: u32 = 64;
+
+/// In how many parts a body that turned by `last` in a step is predicted.
 #[inline(always)]
-fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, left: f32, turn: Vec3) -> Vec3 {
-    let last = w * dt;
-    let middle = Rotation::exp(last * -0.5).then_after(rotation);
-    let momentum = inertia(&middle, principal, last) * left + turn;
+fn parts(last: Vec3) -> u32 {
+    let square = last.length_squared();
+    let mut parts = 1;
+    if square > FAST * FAST {
+        parts = least((sqrt(square) * (1.0 / PART)) as u32, MOST_PARTS - 1) + 1;
+    }
+    parts
+}
+
+/// Where a free body turns in its next step, in which it keeps the part `left` of its angular momentum and gets
+/// `turn / dt`, and by which rotation vector. A fast one turns in parts, and its velocity is the one that it has in the
+/// end.
+#[inline(always)]
+fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, left: f32, turn: Vec3) -> (Rotation, Vec3) {
+    let parts = parts(w * dt);
+    let scale = 1.0 / parts as f32;
+    let last = w * (dt * scale);
+    let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
+    // What is faster than that turns about where its axis is.
+    if last.length_squared() > FAST * FAST {
+        let next = w * (dt * left) + inertia(rotation, inverse, turn);
+        return (Rotation::exp(next).then_after(rotation).normalized(), next);
+    }
+    let mut middle = Rotation::exp(last * -0.5).then_after(rotation);
+    if parts > 1 {
+        middle = *rotation;
+    }
+    let momentum = inertia(&middle, principal, last) * left + turn * scale;
+    let mut rotation = *rotation;
+    let mut next = last * left;
+    let mut part = 0;
+    while part < parts {
+        next = free_part(&rotation, principal, momentum, next);
+        rotation = Rotation::exp(next).then_after(&rotation).normalized();
+        part += 1;
+    }
+    if parts > 1 {
+        next = inertia(&rotation, inverse, momentum) * parts as f32;
+    }
+    (rotation, next)
+}
+
+/// Radians from which on a part is found by Newton's method.
+const QUICK: f32 = 0.1;
+
+/// Solves (D - [a x]) x = b with a diagonal D of positive numbers.
+#[inline(always)]
+fn solve_turning(d: Vec3, a: Vec3, b: Vec3) -> Vec3 {
+    // By Cramer's rule: rows of the matrix are (d.x, a.z, -a.y), (-a.z, d.y, a.x), (a.y, -a.x, d.z).
+    let others = Vec3::new(d.y * d.z, d.z * d.x, d.x * d.y);
+    let determinant = d.x * others.x + (d * a).dot(a);
+    (others * b + a * a.dot(b) + a.cross(d * b)) * (1.0 / determinant)
+}
+
+/// The rotation vector of a free body with an angular momentum; `last` is near it.
+#[inline(always)]
+fn free_part(rotation: &Rotation, principal: Vec3, momentum: Vec3, last: Vec3) -> Vec3 {
     let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
     let mut next = last;
-    // A fixed point that contracts by about the angle itself; four rounds are enough for half a radian a step. What
-    // hardly turns is there to the last bit after one or two.
     let mut round = 0;
+    if last.length_squared() > QUICK * QUICK {
+        // Newton's method in body space, where inertia is diagonal: I w = exp(-w / 2) l with l the momentum.
+        let l = rotation.inverse().apply(momentum);
+        next = rotation.inverse().apply(last);
+        while round < 4 {
+            let here = Rotation::exp(next * -0.5).apply(l);
+            next -= solve_turning(principal, here * 0.5, principal * next - here);
+            round += 1;
+        }
+        return rotation.apply(next);
+    }
+    // A fixed point that contracts by about the angle times the ratio of the moments. What hardly turns is there to the
+    // last bit after one or two.
     while round < 4 {
         let middle = Rotation::exp(next * 0.5).then_after(rotation);
         let found = inertia(&middle, inverse, momentum);
@@ -90,7 +156,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let (params, joints) = (b.params.at(0), push.joints);
+    let params = b.params.at(0);
     let (body, start, velocity) = (b.bodies.at(item), b.poses.at(item), b.velocities.at(item));
     let dt = params.dt;
     let first_order = params.options & option::FIRST_ORDER != 0;
@@ -99,8 +165,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
     let mut linear = Vec3::ZERO;
     let mut angular = Vec3::ZERO;
+    let mut rotation = start.rotation;
     let mut pulls = Vec3::ZERO;
     let mut start_pulls = Vec3::ZERO;
+    let mut start_angular = Vec3::ZERO;
+    let mut start_rotation = start.rotation;
     // What damping leaves of velocities, and of what forces add to them.
     let mut left = (1.0, 1.0);
     let mut share_of = (1.0, 1.0);
@@ -117,40 +186,60 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let inverse = Vec3::new(1.0 / body.inertia.x, 1.0 / body.inertia.y, 1.0 / body.inertia.z);
             angular = velocity.angular * (dt * left.1) + inertia(&start.rotation, inverse, turn);
         } else {
-            angular = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, left.1, turn);
+            (rotation, angular) = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, left.1, turn);
         }
         let fall = params.gravity * (body.gravity_scale * dt * dt * share_of.0);
         let push = force.linear * (dt * dt / body.mass * share_of.0);
         let felt = (velocity.linear - b.previous.at(item) * left.0) * dt;
         pulls = fall + push;
-        let mut jointed = false;
-        if joints > 0 && params.options & option::FALLING_ONLY != 0 {
-            let links = row(&b.joint_links, item, b.joint_links.len());
-            jointed = links.start < links.end;
-        }
+        let falling_only = params.options & option::FALLING_ONLY != 0;
+        let jointed = falling_only && joint_row(&b.rows, item, u32::MAX).count() > 0;
         start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
+        // What nothing touches is where it goes already, and no sweep need move it.
+        let touched = row(&b.rows, item, u32::MAX).count() > 0;
+        start_pulls = if touched { start_pulls } else { pulls };
+        start_angular = angular;
+        // What is held starts without the user's torque, as it does without his force: a box that both push at would
+        // begin every step beyond its friction cone, and creep.
+        let slow = !first_order && angular.length_squared() <= FAST * FAST;
+        if turn != Vec3::ZERO && slow && touched {
+            let free = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, left.1, Vec3::ZERO);
+            (start_rotation, start_angular) = free;
+        }
     } else if body.kind == kind::KINEMATIC {
         linear = velocity.linear * dt;
         angular = velocity.angular * dt;
+        start_angular = angular;
     }
-    let mut by = Rotation::exp(angular);
-    if first_order && body.kind == kind::DYNAMIC {
-        // Eq. 21: the product with the quaternion (1, w / 2); and what that turned it by, Eq. 20.
-        by = Rotation::new(angular * 0.5, 1.0).normalized();
-        angular = by.v() * 2.0;
+    let exact = !first_order && body.kind == kind::DYNAMIC;
+    if !exact {
+        let mut by = Rotation::exp(angular);
+        if first_order && body.kind == kind::DYNAMIC {
+            // Eq. 21: the product with the quaternion (1, w / 2); and what that turned it by, Eq. 20.
+            by = Rotation::new(angular * 0.5, 1.0).normalized();
+            angular = by.v() * 2.0;
+            start_angular = angular;
+        }
+        rotation = by.then_after(&start.rotation).normalized();
     }
-    let rotation = by.then_after(&start.rotation).normalized();
     let guess = linear + start_pulls;
+    if start_angular == angular {
+        start_rotation = rotation;
+    }
     let target = Pose { position: linear + pulls, rotation };
     // As heavy as makes forces count for their share.
     let (mass, inertia) = (body.mass / share_of.0, body.inertia * (1.0 / share_of.1));
-    let frame = SolverBody { target, start, inertia, mass };
+    let mut frame = SolverBody { target, start, inertia, mass };
+    if exact && angular.length_squared() > FAST * FAST {
+        let held = joint_row(&b.rows, item, u32::MAX).count() > 0;
+        frame.start.rotation = Rotation::new(angular, if held { PREDICTED_HELD } else { PREDICTED });
+    }
     let rank = b.body_order.at(item);
-    frame.store(&mut b.solver_bodies, rank, row(&b.rows, item, u32::MAX));
-    b.rotations.put(rank, rotation);
+    frame.store(&mut b.solver_bodies, rank, contact_row(&b.rows, item, u32::MAX));
+    b.rotations.put(rank, start_rotation);
     // SAFETY: `item` is the number of the invocation, and these are stored and loaded by number only.
     unsafe {
-        b.poses.put_own(item, Pose { position: start.position + guess, rotation });
-        b.deltas.put_own(item, Twist { linear: guess, angular });
+        b.poses.put_own(item, Pose { position: start.position + guess, rotation: start_rotation });
+        b.deltas.put_own(item, Twist { linear: guess, angular: start_angular });
     }
 }

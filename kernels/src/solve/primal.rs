@@ -5,46 +5,31 @@
 //! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
 //! one fills the device with one lane a body, a small one does not.
 //!
-//! `primal_joints` is the same pass for worlds with joints.
+//! It is a family of stages, see `sweep`: with joints or without, with one stiffness a point or one a row. The code is
+//! the same, and what a stage does not do is not compiled into it, so that nobody carries registers for it.
 //!
 //! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
 
-use crate::detect::manifold::{Head, Record, record, word};
+use crate::detect::manifold::{Head, word};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Group, Load, OfBodies, OfPoints, Store, Vector, least};
+use crate::gpu::{Group, Load, OfBodies, OfPoints, Vector, least};
+use crate::layout;
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
 use crate::solve::solver_body::SolverBody;
-use crate::solve::surface::{Surface, Surfaces, any_driven, pressed};
+use crate::solve::surface::{Surfaces, any_driven, pressed};
+use crate::solve::sweep::{Bound, primal_stage};
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
-use crate::solve::turns::{TurnForm, Turns};
-use crate::state::rigid::{ColourRange, Entry, EntryRange, NONE, Params, option};
-use crate::{layout, stage};
-
-stage! {
-    "primal" group 64, wide {
-        read 0 params: Params,
-        read 1 solver_bodies: UVec4,
-        read 2 points: UVec4,
-        read 3 entries: Entry,
-        read 4 ranges: ColourRange,
-        read 5 order: u32,
-        update 6 rotations: Rotation,
-        update 7 deltas: Twist,
-        write 8 poses: Pose,
-        read 9 surfaces: UVec4,
-    }
-}
+use crate::solve::turns::{TurnEnds, TurnForm, Turns};
+use crate::state::rigid::{EntryRange, NONE, option};
 
 layout! {
     /// Push constants of `primal`.
     pub struct Push {
-        /// The colour.
-        pub colour: u32,
+        /// Colour and kind of the nodes, see [`node::range`](crate::state::rigid::node::range).
+        pub range: u32,
         /// Not 0: the first team solves all bodies in turn.
         pub serial: u32,
-        /// Not 0: corrects the error that is left, behind the iterations (section 6).
-        pub stabilise: u32,
     }
 }
 
@@ -81,162 +66,17 @@ impl Team {
     }
 }
 
-/// What the pass reads and writes: buffers of `primal`, or of `primal_joints`, which has more.
-pub trait Bound {
-    /// Settings.
-    fn params(&self) -> Params;
-    /// Bodies of a colour.
-    fn range(&self, colour: u32) -> ColourRange;
-    /// The body at a place in the order of colours.
-    fn ordered(&self, place: u32) -> u32;
-    /// What the body at a place brings along.
-    fn frame(&self, place: u32) -> SolverBody;
-    /// Its row.
-    fn row(&self, place: u32) -> EntryRange;
-    /// The rotation it has now.
-    fn rotation(&self, place: u32) -> Rotation;
-    /// The way a body went.
-    fn delta(&self, index: u32) -> Twist;
-    /// An entry of a row.
-    ///
-    /// # Safety
-    /// It is one: [`Bound::row`] gave the row.
-    unsafe fn entry(&self, e: u32) -> Entry;
-    /// The record of a manifold.
-    fn record(&self, manifold: u32) -> Record<'_>;
-    /// What its surfaces do.
-    fn surface(&self, manifold: u32) -> Surface;
-    /// Whether every row of a contact has a stiffness of its own.
-    const ROWS: bool;
-    /// Stiffness of the tangent rows of manifolds, where every row has its own.
-    #[inline(always)]
-    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
-        (F::splat(0.0), F::splat(0.0))
-    }
-    /// Behind the last place in the order of colours.
-    fn places(&self) -> u32;
-    /// Asks for the entries of the body at a place, and for how it moved.
-    fn prefetch_entries(&self, place: u32);
-    /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
-    fn prefetch_contact(&self, e: u32);
-    /// The same long before.
-    fn prefetch_contact_early(&self, e: u32);
-    /// Turns the body at a place.
-    fn turn(&mut self, place: u32, rotation: Rotation);
-    /// Moves a body.
-    fn put(&mut self, index: u32, delta: Twist);
-    /// Says where a body is.
-    fn show(&mut self, index: u32, pose: Pose);
-    /// Whether there are joints.
-    const JOINTS: bool;
-    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a subgroup call it
-    /// together; those for which `on` is false have no body.
-    fn joints(&self, group: &Group, on: bool, index: u32, lane: u32, lanes: u32, stabilise: bool) -> System;
-}
-
-/// Implements the part of [`Bound`] that both stages have in common, and the rest as it is given.
-macro_rules! bound {
-    ($joints:literal $rows:literal $($given:item)*) => {
-        impl $crate::solve::primal::Bound for Bindings<'_> {
-            const JOINTS: bool = $joints;
-            const ROWS: bool = $rows;
-            #[inline(always)]
-            fn params(&self) -> Params {
-                self.params.at(0)
-            }
-            #[inline(always)]
-            fn range(&self, colour: u32) -> ColourRange {
-                self.ranges.at(colour)
-            }
-            #[inline(always)]
-            fn ordered(&self, place: u32) -> u32 {
-                self.order.at(place)
-            }
-            #[inline(always)]
-            fn frame(&self, place: u32) -> SolverBody {
-                SolverBody::load(&SolverBody::at(&self.solver_bodies, place))
-            }
-            #[inline(always)]
-            fn row(&self, place: u32) -> EntryRange {
-                SolverBody::row(&SolverBody::at(&self.solver_bodies, place), self.entries.len())
-            }
-            #[inline(always)]
-            fn rotation(&self, place: u32) -> Rotation {
-                self.rotations.at(place)
-            }
-            #[inline(always)]
-            fn delta(&self, index: u32) -> Twist {
-                self.deltas.at(index)
-            }
-            #[inline(always)]
-            unsafe fn entry(&self, e: u32) -> Entry {
-                // SAFETY: `row` holds its end against the number of entries.
-                unsafe { self.entries.known(e) }
-            }
-            #[inline(always)]
-            fn record(&self, manifold: u32) -> $crate::detect::manifold::Record<'_> {
-                self.points.window(record(manifold))
-            }
-            #[inline(always)]
-            fn surface(&self, manifold: u32) -> $crate::solve::surface::Surface {
-                $crate::solve::surface::Surface::load(&self.surfaces, manifold)
-            }
-            #[inline(always)]
-            fn places(&self) -> u32 {
-                self.order.len()
-            }
-            #[inline(always)]
-            fn prefetch_entries(&self, place: u32) {
-                let (index, row) = (self.order.at(place), self.row(place));
-                self.entries.prefetch(row.start, row.count());
-                self.deltas.prefetch(index, 1);
-            }
-            #[inline(always)]
-            fn prefetch_contact(&self, e: u32) {
-                let entry = self.entries.at(e);
-                self.points.prefetch(record(entry.manifold()), word::COUNT);
-                self.deltas.prefetch(entry.other, 1);
-            }
-            #[inline(always)]
-            fn prefetch_contact_early(&self, e: u32) {
-                self.points.prefetch_early(record(self.entries.at(e).manifold()), word::COUNT);
-            }
-            #[inline(always)]
-            fn turn(&mut self, place: u32, rotation: Rotation) {
-                self.rotations.put(place, rotation);
-            }
-            #[inline(always)]
-            fn put(&mut self, index: u32, delta: Twist) {
-                self.deltas.put(index, delta);
-            }
-            #[inline(always)]
-            fn show(&mut self, index: u32, pose: Pose) {
-                self.poses.put(index, pose);
-            }
-            $(#[inline(always)] $given)*
-        }
-    };
-}
-pub(crate) use bound;
-
-bound! {
-    false false
-    fn joints(&self, _group: &Group, _on: bool, _index: u32, _lane: u32, _lanes: u32, _stabilise: bool) -> System {
-        System::none()
+primal_stage! {
+    "primal", joints false, rows false, stabilise false, poses false {
+        read 8 surfaces: UVec4,
     }
 }
 
-/// Solves a workgroup's bodies of the colour, or all of them.
-#[inline(always)]
-pub fn run<F: OfPoints>(group: &Group, push: &Push, b: &mut Bindings<'_>) {
-    sweep::<F, _>(group, push, b);
-}
-
-/// The same for the buffers of either stage.
+/// Solves a workgroup's bodies of the colour, or all of them, whichever stage of the family it is.
 #[inline(always)]
 pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
     // The same for the whole dispatch, and so are the rounds that it makes.
-    let colour = b.range(push.colour);
+    let colour = b.range(push.range);
     let range = EntryRange { start: colour.start, end: colour.end }.within(b.places());
     let shift = least(colour.lanes.trailing_zeros(), LANES.trailing_zeros());
     let team = Team::new(group, 1 << shift);
@@ -248,7 +88,6 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
 
     // Every lane makes every round, with a body or without: the sums want them all. So the loops in a round go on while any lane of
     // the subgroup has something left.
-    let stabilise = push.stabilise != 0;
     let mut base = 0;
     while base < tile {
         let at = base + start;
@@ -259,12 +98,12 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         let mut batch = Batch::<F::Body>::none();
         // A lane of a GPU has one body, and needs no loop around all this.
         if F::Body::LANES == 1 {
-            batch.add::<F, B>((group, count > 0), 0, first + at, EntryRange::EMPTY, team, stabilise, b);
+            batch.add::<F, B>((group, count > 0), 0, first + at, EntryRange::EMPTY, team, b);
         } else {
             let mut i = 0;
             while i < count {
                 let next = prefetch(first + at + i, range.end, b);
-                batch.add::<F, B>((group, true), i, first + at + i, next, team, stabilise, b);
+                batch.add::<F, B>((group, true), i, first + at + i, next, team, b);
                 i += 1;
             }
         }
@@ -274,7 +113,7 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
         }
         let systems = systems.over_lanes(group, team.width);
         if count > 0 && team.lane == 0 {
-            apply::<F::Body, B>(first + at, &batch.indices, count, &systems, stabilise, b);
+            apply::<F::Body, B>(first + at, &batch.indices, count, &systems, b);
         }
         base += step * if serial { 1 } else { F::Body::LANES };
     }
@@ -303,21 +142,26 @@ impl<B: OfBodies> Batch<B> {
         place: u32,
         next: EntryRange,
         team: Team,
-        stabilise: bool,
         b: &T,
     ) {
         let mut index = NONE;
         let mut row = EntryRange::EMPTY;
         let mut mine = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+        // Behind the iterations, what they did and what comes on top are told apart.
+        let mut before = mine;
         if on {
             index = b.ordered(place);
             row = b.row(place);
             mine = b.delta(index);
+            if T::STABILISE {
+                before = went(&b.velocity(index), b.params().dt);
+                mine = besides(&mine, &before);
+            }
         }
         B::put_lane(&mut self.indices, i, index);
-        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, &mine, row, next, team, stabilise, b));
+        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, (&mine, &before), row, next, team, b));
         if T::JOINTS {
-            B::put_lane(&mut self.joints, i, b.joints(group, on, index, team.lane, team.width, stabilise));
+            B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width)));
         }
     }
 }
@@ -357,18 +201,29 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
     e
 }
 
+/// The way that the iterations made a body go: its velocity says it.
+#[inline(always)]
+fn went(velocity: &Twist, dt: f32) -> Twist {
+    Twist { linear: velocity.linear * dt, angular: velocity.angular * dt }
+}
+
+/// What a body was moved by besides.
+#[inline(always)]
+fn besides(delta: &Twist, went: &Twist) -> Twist {
+    Twist { linear: delta.linear - went.linear, angular: delta.angular - went.angular }
+}
+
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
 fn gather<F: OfPoints, B: Bound>(
     group: &Group,
-    mine: &Twist,
+    (mine, before): (&Twist, &Twist),
     row: EntryRange,
     next: EntryRange,
     team: Team,
-    stabilise: bool,
     b: &B,
 ) -> Pulls<F::Body> {
-    let rules = ContactRules::new(&b.params(), stabilise);
+    let rules = ContactRules::new(&b.params(), B::STABILISE);
     let mut pulls = Pulls::none();
     let moved = Moved::splat(mine);
     let mut ahead = next.start;
@@ -389,9 +244,18 @@ fn gather<F: OfPoints, B: Bound>(
             let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
             let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
+            if B::STABILISE {
+                let dt = b.params().dt;
+                let past = F::map(&entries, |entry| went(&b.velocity(entry.other), dt));
+                let more =
+                    F::map(&entries, |entry| besides(&b.delta(entry.other), &went(&b.velocity(entry.other), dt)));
+                shared = Shared::new(&heads, is_a, &moved, &Moved::new(&more));
+                shared = shared.behind(is_a, &Moved::splat(before), &Moved::new(&past));
+            }
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
             // A lane of a GPU takes it as it is, without a branch: a driver for CPUs needs minutes to compile one here.
-            if F::PARTS == 1 || any_driven::<F>(&heads) {
+            // Behind the iterations surfaces have gone their way already.
+            if !B::STABILISE && (F::PARTS == 1 || any_driven::<F>(&heads)) {
                 let surface = |part: u32| {
                     let driven = part < there && F::part(&heads, part).driven;
                     b.surface(if driven { F::part(&manifolds, part) } else { 0 }).only_if(driven)
@@ -427,14 +291,7 @@ fn gather<F: OfPoints, B: Bound>(
 
 /// Adds inertia, solves, and moves the bodies from `place` on.
 #[inline(always)]
-fn apply<F: OfBodies, B: Bound>(
-    place: u32,
-    indices: &F::Lanes<u32>,
-    count: u32,
-    systems: &Systems<F>,
-    stabilise: bool,
-    b: &mut B,
-) {
+fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
     let params = b.params();
     // Beyond the last one, the first once more.
     let one = F::lane(indices, 0);
@@ -452,10 +309,29 @@ fn apply<F: OfBodies, B: Bound>(
     let form = TurnForm::new(&params);
     let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
     let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
-    let displaced = Twists {
-        linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
-        angular: form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation)),
+    let turned = Vector::gather(&deltas, |d: &Twist| d.angular);
+    let ends = TurnEnds {
+        start: Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation),
+        target: Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation),
     };
+    let mut displaced = Twists {
+        linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
+        angular: ends.lag(form, rotation, turned),
+    };
+    if B::STABILISE {
+        // From where the iterations left it.
+        let more = |index: u32, delta: Twist, b: &B| besides(&delta, &went(&b.velocity(index), params.dt));
+        let mut moved = F::lanes(more(one, F::lane(&deltas, 0), b));
+        let mut i = 1;
+        while F::LANES > 1 && i < count {
+            F::put_lane(&mut moved, i, more(F::lane(indices, i), F::lane(&deltas, i), b));
+            i += 1;
+        }
+        displaced = Twists {
+            linear: Vector::gather(&moved, |t: &Twist| t.linear),
+            angular: Vector::gather(&moved, |t: &Twist| t.angular),
+        };
+    }
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
     let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
     let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);
@@ -464,22 +340,21 @@ fn apply<F: OfBodies, B: Bound>(
     // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
     let linear = linear + step.linear;
     let rotation = form.turned(rotation, step.angular);
-    let angular = form.between(rotation, Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation));
+    let angular = ends.turned(form, rotation, turned, step.angular);
     let (linear, angular) = (linear.scatter(), angular.scatter());
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {
         let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
         // `velocity` may have taken the body out before the last pass.
         let frame = F::lane(&solver_bodies, i);
-        if is_finite(&way) && frame.mass > 0.0 {
+        // What nothing touches is at its target: rounding of what would move it by nothing adds up over many steps.
+        let touched = B::JOINTS || b.row(place + i).count() > 0;
+        if touched && is_finite(&way) && frame.mass > 0.0 {
             let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
             let index = F::lane(indices, i);
             b.turn(place + i, rotation);
             b.put(index, way);
-            // Until the last pass, poses are read by nobody but joints.
-            if B::JOINTS || stabilise {
-                b.show(index, Pose { position: frame.start.position + way.linear, rotation });
-            }
+            b.show(index, Pose { position: frame.start.position + way.linear, rotation });
         }
     };
     if F::LANES == 1 {

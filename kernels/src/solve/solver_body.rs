@@ -5,10 +5,11 @@
 //! neighbouring memory.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Read, Store, Window, WindowMut, Write};
+use crate::gpu::{Load, Read, Store, Vector, Window, WindowMut, Write, sin_cos, sqrt};
 #[cfg(not(target_arch = "spirv"))]
 use crate::gpu::{Word, Words};
 use crate::math::{Pose, Rotation, vector, words};
+use crate::solve::turns::{PREDICTED_HELD, TurnEnds, TurnForm, Turns};
 use crate::state::rigid::EntryRange;
 
 /// Vectors of a body's frame.
@@ -47,7 +48,8 @@ pub type FrameMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 pub struct SolverBody {
     /// Where it would go on its own: the way from the start, and the rotation.
     pub target: Pose,
-    /// Where it started.
+    /// Where it started. For a body that spins fast, the rotation is the vector that it was predicted to turn by: see
+    /// [`TurnEnds`].
     pub start: Pose,
     /// Inertia about the principal axes.
     pub inertia: Vec3,
@@ -80,10 +82,37 @@ impl SolverBody {
         }
     }
 
+    /// How heavy the body at a place is for the iterations, kilograms: damping makes it count for more.
+    #[inline(always)]
+    pub fn mass(solver_bodies: &impl Load<UVec4>, place: u32) -> f32 {
+        f32::from_bits(solver_bodies.at(place.wrapping_mul(word::COUNT).wrapping_add(word::MASS)).w)
+    }
+
     /// The target in a frame.
     #[inline(always)]
     pub fn target(frame: &Frame<'_>) -> Pose {
         Pose { position: vector(frame.at(word::WAY)), rotation: rotation(frame.at(word::TURN)) }
+    }
+
+    /// What a fast body with joints really turned by in a step, when its multipliers turned it by `turned`.
+    ///
+    /// Joints see where a body came to. Tilted by d from its axis, its spin w brings it there with J d only, J the left
+    /// Jacobian of the rotation by w, and to take back J d is not to take back d: beyond half a turn that would tilt it
+    /// more and more. J transposed takes back J^T J d, which is always part of d, and the axis itself is not changed.
+    #[inline(always)]
+    pub fn held_turn(solver_bodies: &impl Load<UVec4>, place: u32, turned: Vec3) -> Vec3 {
+        let start = solver_bodies.at(place.wrapping_mul(word::COUNT).wrapping_add(word::ROTATION));
+        let mut found = turned;
+        if f32::from_bits(start.w) >= PREDICTED_HELD {
+            let predicted = vector(start);
+            let angle = sqrt(predicted.length_squared());
+            let axis = predicted * (1.0 / angle);
+            let (sine, cosine) = sin_cos(angle);
+            let (more, part) = (turned - predicted, sine / angle);
+            let along = axis * (axis.dot(more) * (1.0 - part));
+            found = predicted + more * part + along - axis.cross(more) * ((1.0 - cosine) / angle);
+        }
+        found
     }
 
     /// The row in a frame, in a list of `room` entries.
@@ -103,6 +132,27 @@ impl SolverBody {
         put(word::POSITION, self.start.position, row.end);
         put(word::ROTATION, rotation.v(), rotation.s.to_bits());
         put(word::MASS, self.inertia, self.mass.to_bits());
+    }
+
+    #[inline(always)]
+    fn turn_ends(&self) -> TurnEnds<f32> {
+        TurnEnds { start: Turns::one(&self.start.rotation), target: Turns::one(&self.target.rotation) }
+    }
+
+    /// The rotation vector from its target to `rotation`, to which it has turned by `turned`.
+    #[inline(always)]
+    pub fn lag(&self, rotation: &Rotation, turned: Vec3) -> Vec3 {
+        let turned = Vector::new(turned.x, turned.y, turned.z);
+        let lag = self.turn_ends().lag(TurnForm::EXACT, Turns::one(rotation), turned);
+        Vec3::new(lag.x, lag.y, lag.z)
+    }
+
+    /// How far it has turned when it was turned by `turned` before, and by `step` since, to `rotation`.
+    #[inline(always)]
+    pub fn turned(&self, rotation: &Rotation, turned: Vec3, step: Vec3) -> Vec3 {
+        let vector = |v: Vec3| Vector::new(v.x, v.y, v.z);
+        let way = self.turn_ends().turned(TurnForm::EXACT, Turns::one(rotation), vector(turned), vector(step));
+        Vec3::new(way.x, way.y, way.z)
     }
 
     /// Says that the body at a place is not to be moved any more.

@@ -4,6 +4,7 @@
 use crate::gpu::{OfBodies, Vector, quadrant_angle, sin_cos};
 use crate::math::Rotation;
 use crate::state::rigid::{Params, option};
+use core::f32::consts::PI;
 
 /// Unit quaternions: vector part and scalar.
 #[derive(Clone, Copy)]
@@ -104,6 +105,75 @@ impl<F: OfBodies> Turns<F> {
     }
 }
 
+/// Radians a step from which on a body spins fast. Two rotation vectors of this length and less add up to less than half
+/// a turn, within which the logarithm finds them again. A longer one is one of many that end in the same rotation.
+pub const FAST: f32 = 1.0;
+/// Scalar part of a start that is no rotation but the vector that a fast body was predicted to turn by.
+pub const PREDICTED: f32 = 2.0;
+/// The same of a body with joints.
+pub const PREDICTED_HELD: f32 = 3.0;
+
+/// Whole turns next to an angle, as an angle.
+#[inline(always)]
+pub fn whole_turns(angle: f32) -> f32 {
+    let turns = angle * (0.5 / PI);
+    ((turns + if turns < 0.0 { -0.5 } else { 0.5 }) as i32) as f32 * (2.0 * PI)
+}
+
+/// Of all vectors that end in the same rotation as `v`, the one nearest to `near`.
+#[inline(always)]
+fn unwound<F: OfBodies>(v: Vector<F>, near: Vector<F>) -> Vector<F> {
+    let (c, square) = (F::splat, v.dot(v));
+    // After whole turns no axis is left in the rotation.
+    let lost = square.below(c(1e-6));
+    let axis = Vector::select(lost, near, v);
+    let axis = axis * (c(1.0) / axis.dot(axis).most(c(1e-20)).root());
+    v + axis * (near.dot(axis) - v.dot(axis)).by_lane(whole_turns)
+}
+
+/// Where bodies started a step, or how far they were predicted to turn, and where to: what their rotations are
+/// measured from.
+///
+/// Up to [`FAST`] a body's turn since the start is the logarithm of its rotation. If it was predicted to turn by more, every
+/// motion of the descent is added to that: torques change the angular velocity by just that, and whole turns are not lost.
+#[derive(Clone, Copy)]
+pub struct TurnEnds<F> {
+    /// Rotation at the start, or with the scalar [`PREDICTED`] the vector that a fast body was predicted to turn by.
+    pub start: Turns<F>,
+    /// Rotation of the target.
+    pub target: Turns<F>,
+}
+
+impl<F: OfBodies> TurnEnds<F> {
+    /// The rotation vector from the target to `rotation`, to which a body has turned by `turned`.
+    #[inline(always)]
+    pub fn lag(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>) -> Vector<F> {
+        let mut lag = form.between(rotation, self.target);
+        let slow = turned.dot(turned).below(F::splat(FAST * FAST)) & self.start.s.below(F::splat(1.5));
+        if !form.first_order && F::any(!slow) {
+            let marked = F::splat(1.5).below(self.start.s);
+            let predicted = Vector::select(marked, self.start.v, self.target.since(self.start));
+            lag = Vector::select(slow, lag, unwound(lag, turned - predicted));
+        }
+        lag
+    }
+
+    /// How far a body has turned that was turned by `turned` before, and by `step` since, to `rotation`.
+    #[inline(always)]
+    pub fn turned(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>, step: Vector<F>) -> Vector<F> {
+        let mut angular = form.between(rotation, self.start);
+        let along = turned + step;
+        let slow = along.dot(along).below(F::splat(FAST * FAST)) & self.start.s.below(F::splat(1.5));
+        if !form.first_order && F::any(!slow) {
+            // What was slow at first is where it is, by the nearest of all ways there: large motions to and fro, as an
+            // impact makes them, do not add up. What was fast already has no such way.
+            let marked = F::splat(1.5).below(self.start.s);
+            angular = Vector::select(slow, angular, Vector::select(marked, along, unwound(angular, along)));
+        }
+        angular
+    }
+}
+
 /// How rotations are added and subtracted: exactly, or to first order as the paper does.
 #[derive(Clone, Copy)]
 pub struct TurnForm {
@@ -111,6 +181,9 @@ pub struct TurnForm {
 }
 
 impl TurnForm {
+    /// Exactly.
+    pub const EXACT: Self = Self { first_order: false };
+
     /// Of a step.
     #[inline(always)]
     pub fn new(params: &Params) -> Self {

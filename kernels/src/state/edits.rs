@@ -7,7 +7,7 @@
 use crate::detect::gate::counter;
 use crate::gpu::{Load, Store, glam::Vec3};
 use crate::math::{Pose, Rotation, Twist, inertia};
-use crate::state::rigid::{Body, NONE};
+use crate::state::rigid::{Body, NONE, clear_row};
 use crate::{layout, stage};
 
 stage! {
@@ -107,8 +107,7 @@ fn apply(edit: &EditRecord, b: &mut Bindings<'_>) {
         b.forces.put(body, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.colours.put(body, NONE);
         // Without a row, nothing that was cached for the slot's last owner is found.
-        b.rows.put(body.wrapping_mul(2), 0);
-        b.rows.put(body.wrapping_mul(2) | 1, 0);
+        clear_row(&mut b.rows, body);
     } else if code == what::POSE {
         let pose = Pose { position: edit.a, rotation: Rotation::new(edit.b, edit.c.x) };
         b.poses.put(body, pose);

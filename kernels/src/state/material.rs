@@ -29,6 +29,8 @@ pub mod traits {
     pub const ROLLING: u32 = 6;
     /// Set when it only reports what overlaps it.
     pub const SENSOR: u32 = 1 << 9;
+    /// Set when its body must not pass through anything.
+    pub const CONTINUOUS: u32 = 1 << 10;
     /// From here on: which of the colliders that had its slot it is.
     pub const GENERATION: u32 = 16;
 }

@@ -1,9 +1,10 @@
 //! Structs of the rigid-body step, and what its stages have in common.
 
-use crate::gpu::{Load, glam::Vec3, least, sqrt};
+use crate::detect::collide::numbers::{GRAZE, GRAZE_THIN, STILL};
+use crate::gpu::{Load, Store, decay, fmin, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation};
-use crate::state::material::traits::SENSOR;
+use crate::state::material::traits::{CONTINUOUS, SENSOR};
 
 layout! {
     /// What stays the same over a step, for all bodies.
@@ -28,6 +29,8 @@ layout! {
         pub k_start: f32,
         /// Stiffness for the load a contact carries, without units.
         pub k_load: f32,
+        /// The same for the mass that it carries.
+        pub k_carried: f32,
         /// Highest stiffness, in units.
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
@@ -39,6 +42,8 @@ layout! {
         pub correction: f32,
         /// The same of the pass behind the iterations.
         pub correction_stabilised: f32,
+        /// Part of the overlap that the pass behind the iterations corrects.
+        pub stabilised_overlap: f32,
         /// Overlap from which on a contact keeps nothing of the last step, as a part of the collider's size.
         pub deep: f32,
         /// Distance within which a point whose feature was renamed is the one of the last step, as a part of the size.
@@ -65,6 +70,12 @@ layout! {
         pub k_joint: f32,
         /// Stiffness for the load a joint carries, without units.
         pub k_load_joint: f32,
+        /// Stiffness at the start of a step for the mass that a joint carries, without units.
+        pub k_carried_joint: f32,
+        /// The same within a step.
+        pub ramp_joint: f32,
+        /// How many times as stiff a joint becomes in an iteration at most.
+        pub ramp_most: f32,
         /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
         pub beta_joint: f32,
         /// Error that joints correct at most in a step, as a part of the joint's length, or in radians.
@@ -89,6 +100,8 @@ layout! {
         pub share_reach: f32,
         /// Gap below which bodies count as touching when islands are looked for, as a part of the collider's size.
         pub near: f32,
+        /// Stiffness from which on a constraint ties bodies to one aggregate, in units.
+        pub tie: f32,
         /// Largest turn of an island in an iteration, radians.
         pub largest_turn: f32,
         /// Bodies of an island up to which it is moved in every iteration.
@@ -224,16 +237,16 @@ layout! {
         pub feature: u32,
     }
 
-    /// A manifold in a body's row.
+    /// A manifold or a joint in a body's row.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Entry {
-        /// Twice the manifold, and one more when the body is its b.
+        /// Twice the manifold or joint, and one more when the body is its b; one of [`entry`] above [`entry::SHIFT`].
         pub side: u32,
-        /// The body at the other end.
+        /// The body at the other end. A joint to the world names the body itself.
         pub other: u32,
     }
 
-    /// Bodies of a colour, in the list sorted by colour.
+    /// Nodes of a colour and of a kind, in the list sorted by both.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct ColourRange {
         /// First of them.
@@ -264,6 +277,36 @@ pub mod kind {
     pub const STATIC: u32 = 2;
     /// Nothing, it is no longer there or was taken out because its state was not finite.
     pub const DISABLED: u32 = 3;
+}
+
+/// What has degrees of freedom, by how many: the passes of a colour are one for each kind.
+pub mod node {
+    /// A rigid body: six.
+    pub const RIGID: u32 = 0;
+    /// Kinds there are.
+    pub const KINDS: u32 = 1;
+
+    /// Where the nodes of a colour and a kind are in the list of ranges; also the key that they are sorted by. The
+    /// fallback counts as the colour behind the last.
+    #[inline(always)]
+    pub fn range(colour: u32, kinds: u32, kind: u32) -> u32 {
+        colour.wrapping_mul(kinds).wrapping_add(kind)
+    }
+}
+
+/// What an entry of a row is about. A row lists them kind by kind, in this order.
+pub mod entry {
+    /// A manifold.
+    pub const CONTACT: u32 = 0;
+    /// A joint.
+    pub const JOINT: u32 = 1;
+    /// Kinds there are.
+    pub const KINDS: u32 = 2;
+    /// Where the kind begins in [`Entry::side`](super::Entry::side): lists are shorter than 2^29.
+    pub const SHIFT: u32 = 30;
+    /// Words of a body's row: where the entries of each kind begin, and behind the last kind where they end. They are
+    /// written by different lanes.
+    pub const ROW_WORDS: u32 = KINDS + 1;
 }
 
 /// What a collider is.
@@ -341,10 +384,22 @@ pub struct EntryRange {
 }
 
 impl Entry {
-    /// The manifold.
+    /// One of [`entry`]. Where a row is known to list contacts, the bits above the manifold are 0.
+    #[inline(always)]
+    pub fn kind(&self) -> u32 {
+        self.side >> entry::SHIFT
+    }
+
+    /// The manifold of an entry that is a contact.
     #[inline(always)]
     pub fn manifold(&self) -> u32 {
         self.side >> 1
+    }
+
+    /// The joint of an entry that is one.
+    #[inline(always)]
+    pub fn joint(&self) -> u32 {
+        (self.side & ((1 << entry::SHIFT) - 1)) >> 1
     }
 
     /// Whether the body is its a.
@@ -372,11 +427,39 @@ impl EntryRange {
     }
 }
 
-/// The row of `body` in a list of `room` entries: two words, since `rows` writes them from different lanes.
+/// The row of `body` in a list of `room` entries.
 #[inline(always)]
 pub fn row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
-    let first = body.wrapping_mul(2);
-    EntryRange { start: rows.at(first), end: rows.at(first | 1) }.within(room)
+    kinds(rows, body, 0, entry::KINDS, room)
+}
+
+/// Contacts in the row of `body`.
+#[inline(always)]
+pub fn contact_row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
+    kinds(rows, body, entry::CONTACT, entry::CONTACT + 1, room)
+}
+
+/// Joints in the row of `body`, broken ones too.
+#[inline(always)]
+pub fn joint_row(rows: &impl Load<u32>, body: u32, room: u32) -> EntryRange {
+    kinds(rows, body, entry::JOINT, entry::JOINT + 1, room)
+}
+
+/// Entries of the kinds from `from` up to `to`.
+#[inline(always)]
+fn kinds(rows: &impl Load<u32>, body: u32, from: u32, to: u32, room: u32) -> EntryRange {
+    let first = body.wrapping_mul(entry::ROW_WORDS);
+    EntryRange { start: rows.at(first.wrapping_add(from)), end: rows.at(first.wrapping_add(to)) }.within(room)
+}
+
+/// Empties the row of `body`.
+#[inline(always)]
+pub fn clear_row(rows: &mut impl Store<u32>, body: u32) {
+    let mut word = 0;
+    while word < entry::ROW_WORDS {
+        rows.put(body.wrapping_mul(entry::ROW_WORDS).wrapping_add(word), 0);
+        word += 1;
+    }
 }
 
 impl Size {
@@ -384,6 +467,20 @@ impl Size {
     #[inline(always)]
     pub fn half(&self) -> Vec3 {
         Vec3::new(self.x, self.y, self.z)
+    }
+}
+
+impl Collider {
+    /// Whether its body must not pass through anything.
+    #[inline(always)]
+    pub fn is_continuous(&self) -> bool {
+        self.traits & CONTINUOUS != 0
+    }
+
+    /// Whether it is a sphere or a capsule.
+    #[inline(always)]
+    pub fn is_round(&self) -> bool {
+        self.what.shape == shape::SPHERE || self.what.shape == shape::CAPSULE
     }
 }
 
@@ -448,17 +545,79 @@ pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
     let way = velocity * params.dt;
     let most = params.sweep * reach(collider);
     let square = way.length_squared();
-    if square > most * most { way * (most / sqrt(square)) } else { way }
+    if square > most * most && !collider.is_continuous() { way * (most / sqrt(square)) } else { way }
 }
 
-/// How far apart two colliders may be and still get contacts: a margin, and the way they go towards each other. Contacts
-/// across a gap push only once the bodies would overlap, so fast bodies stop at each other instead of inside. Sensors see only what overlaps.
+/// How far points of a continuous collider come at most by the rotation of its body in a step, beyond the way of the
+/// body; nothing of others. `spin` is the angular velocity.
 #[inline(always)]
-pub fn margin(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> f32 {
-    if senses(a, b) {
-        return 0.0;
+pub fn spin_reach(params: &Params, collider: &Collider, spin: Vec3) -> f32 {
+    let mut way = 0.0;
+    if collider.is_continuous() {
+        // Farther apart than their distance from the middle, twice, no two places of a point are.
+        way = fmin(sqrt(spin.length_squared()) * params.dt, 2.0) * turning_radius(collider);
     }
-    let (thick_a, thick_b) = (thickness(a), thickness(b));
-    let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
-    params.margin * if thick_a < thick_b { thick_a } else { thick_b } + sqrt(way.length_squared())
+    way
+}
+
+/// How far from its body's centre of mass the points are that make a collider wide; what is round is so all around them.
+#[inline(always)]
+pub fn turning_radius(collider: &Collider) -> f32 {
+    sqrt(collider.pose.position.length_squared()) + sqrt(collider.size.half().length_squared())
+}
+
+/// How two colliders come towards each other in a step.
+#[derive(Clone, Copy)]
+pub struct Approach {
+    /// The way of a, seen from b, if nothing stops them; nothing when it is too short to matter.
+    pub way: Vec3,
+    /// How far apart they may be and still get contacts: a margin, and the way. Contacts across a gap push only once
+    /// the bodies would overlap, so fast bodies stop at each other instead of inside.
+    pub near: f32,
+    /// Overlap that does not count as being in the way.
+    pub skin: f32,
+    /// 1, or 0 when any axis that they are apart along is as good as a face.
+    pub faces: f32,
+}
+
+impl Approach {
+    /// Of two colliders with the velocities of their bodies. A sensor sees what overlaps it at the start of the step.
+    #[inline(always)]
+    pub fn new(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> Self {
+        let thickness = fmin(thickness(a), thickness(b));
+        let reach_b = if b.what.shape == shape::HALF_SPACE { f32::MAX } else { reach(b) };
+        let reach = fmin(reach(a), reach_b);
+        let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
+        let square = way.length_squared();
+        let near = params.margin * thickness + sqrt(square);
+        let still = square <= STILL * STILL * reach * reach;
+        let skin = fmin(GRAZE * reach, GRAZE_THIN * thickness);
+        let senses = senses(a, b);
+        Self {
+            way: if still || senses { Vec3::ZERO } else { way },
+            near: if senses { 0.0 } else { near },
+            skin,
+            faces: 1.0,
+        }
+    }
+
+    /// Whether they move enough to look where to.
+    #[inline(always)]
+    pub fn moves(&self) -> bool {
+        self.way.length_squared() > 0.0
+    }
+}
+
+/// How far a body was held back in the last step from where it would have gone on its own, metres: the way that
+/// constraints made of it. What does not move is not held back by anything.
+#[inline(always)]
+pub fn held_back(params: &Params, body: &Body, velocity: Vec3, previous: Vec3) -> f32 {
+    // What damping took is not held back, either.
+    let (mut left, mut share) = (1.0, 1.0);
+    if body.linear_damping > 0.0 {
+        (left, share) = decay(body.linear_damping * params.dt);
+    }
+    let gained = (velocity - previous * left) * params.dt;
+    let fall = params.gravity * (body.gravity_scale * params.dt * params.dt * share);
+    if body.is_dynamic() { sqrt((gained - fall).length_squared()) } else { 0.0 }
 }

@@ -5,17 +5,21 @@
 
 pub mod bvh;
 
+use super::primitives::bits;
 use super::primitives::scan::{self, Scan};
+use super::primitives::sort::{KeyedItems, Sort};
 use super::step::StepOptions;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use bvh::{Bvh, Search, Tree};
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
 use drystone_kernels::detect::{
-    bounds, contacts, contacts_hull, gate, joints_apart, sensors, sensors_list, touch, touch_hull,
+    apart_buckets, apart_pairs, bounds, contacts, contacts_hull, gate, joints_apart, manifold_pairs, sensors,
+    sensors_list, touch, touch_hull,
 };
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
+use drystone_kernels::state::rigid::{NONE, node};
 use std::ops::Range;
 
 /// Pairs that touch: what detection hands to the gate and to `contacts`.
@@ -33,7 +37,7 @@ pub(super) struct Touching {
 pub(super) struct Dispatches {
     /// See [`dispatch`].
     pub args: Buffer<DispatchArgs>,
-    /// Bodies of every colour, and of the fallback.
+    /// Nodes of every colour and kind, and of the fallback.
     pub colours: Buffer<DispatchArgs>,
 }
 
@@ -108,15 +112,7 @@ pub(super) fn record_touching(
         r.dispatch_each(u64::from(room), bind.with(touch_hull::Push { pairs: found }))?;
     }
     if capacities.joints > 0 {
-        let bind = joints_apart::Bind {
-            counters: s.counters,
-            pairs,
-            colliders: s.colliders,
-            joints: s.joints.joints,
-            joint_links: s.joints.links,
-            touches,
-        };
-        r.dispatch_each(u64::from(room), bind.with(joints_apart::Push { pairs: found }))?;
+        record_apart(r, s, capacities.joints, pairs, found, touches)?;
     }
     let sensed = if options.features.sensors { Some(record_sensed(r, s, room, pairs, touches)?) } else { None };
     let scratch = scan::Scratch::new(r, "manifold_offsets", room)?;
@@ -151,6 +147,44 @@ fn record_sensed(
     Ok((sensed, offsets))
 }
 
+/// Takes out pairs whose bodies a joint keeps from touching each other.
+fn record_apart(
+    r: &mut Recording,
+    s: &StateBuffers,
+    count: u32,
+    pairs: Buffer<Pair>,
+    found: Extent,
+    touches: Buffer<u32>,
+) -> Result<(), PlanError> {
+    let (joints, bits) = (s.joints.joints, bits(count));
+    let unsorted = KeyedItems::new(r, "apart.unsorted", u64::from(count))?;
+    let bind = apart_pairs::Bind { joints, keys: unsorted.keys, joint_numbers: unsorted.payloads };
+    r.dispatch_each(u64::from(count), bind.with(apart_pairs::Push { count, bits }))?;
+    let sort = Sort {
+        input: unsorted,
+        extent: Extent::host(count),
+        key_bits: bits + 1,
+        counters: s.counters,
+        spare: counter::SPARE,
+    };
+    let sorted = sort.record(r, "apart.sort")?;
+    let buckets = r.scratch("apart.buckets", 1 << bits)?;
+    r.fill(buckets, 0..1 << bits, NONE)?;
+    let bind = apart_buckets::Bind { keys: sorted.keys, buckets };
+    r.dispatch_each(u64::from(count), bind.with(apart_buckets::Push { count, bits }))?;
+    let bind = joints_apart::Bind {
+        counters: s.counters,
+        pairs,
+        colliders: s.colliders,
+        joints,
+        keys: sorted.keys,
+        joint_numbers: sorted.payloads,
+        buckets,
+        touches,
+    };
+    r.dispatch_each(found.limit.into(), bind.with(joints_apart::Push { pairs: found, joints: count, bits }))
+}
+
 /// Compares counts with capacities and writes the sizes of everything that follows.
 pub(super) fn record_gate(
     r: &mut Recording,
@@ -159,13 +193,13 @@ pub(super) fn record_gate(
     options: &StepOptions,
 ) -> Result<Dispatches, PlanError> {
     let StepOptions { colours, strict, .. } = *options;
-    let sensed = options.sensed_room(capacities);
+    let (ranges, sensed) = (node::range(colours + 1, node::KINDS, 0), options.sensed_room(capacities));
     let sizes = Dispatches {
         args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
-        colours: r.dispatch_args("colour_args", u64::from(colours) + 1)?,
+        colours: r.dispatch_args("colour_args", u64::from(ranges))?,
     };
     let Capacities { bodies, pairs, manifolds, joints, .. } = *capacities;
-    let push = gate::Push { bodies, pairs, manifolds, joints, colours: colours + 1, sensed, strict: u32::from(strict) };
+    let push = gate::Push { bodies, pairs, manifolds, joints, ranges, sensed, strict: u32::from(strict) };
     let bind = gate::Bind { counters: s.counters, overflow: s.overflow, args: sizes.args, colour_args: sizes.colours };
     r.dispatch(1, bind.with(push))?;
     Ok(sizes)
@@ -211,6 +245,10 @@ pub(super) fn record_contacts(
         };
         r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts_hull::Push { pairs, manifolds }))?;
     }
+    let manifold_pairs = r.scratch("manifold_pairs", u64::from(manifolds))?;
+    let Touching { touches, manifold_offsets, .. } = *touching;
+    let bind = manifold_pairs::Bind { touches, manifold_offsets, manifold_pairs };
+    r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(manifold_pairs::Push { pairs, manifolds }))?;
     let bind = contacts::Bind {
         params: s.params,
         velocities: s.velocities,
@@ -218,9 +256,9 @@ pub(super) fn record_contacts(
         poses: s.poses,
         colliders: s.colliders,
         pairs: touching.pairs,
-        touches: touching.touches,
+        manifold_pairs,
+        counters: s.counters,
         axes: touching.axes,
-        manifold_offsets: touching.manifold_offsets,
         rows: s.rows,
         entries: s.entries,
         cached_pairs: s.cached_pairs,
@@ -228,6 +266,7 @@ pub(super) fn record_contacts(
         manifolds: s.manifolds,
         points: s.points,
         features: s.features,
+        previous: s.previous,
     };
-    r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts::Push { pairs, manifolds }))
+    r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(contacts::Push { manifolds }))
 }

@@ -5,7 +5,7 @@ use super::step::event_room;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
-use drystone_kernels::finish::{body_poses, joints_break, sensors_keep, sensors_tell, store, velocity};
+use drystone_kernels::finish::{body_poses, continuous, joints_break, sensors_keep, sensors_tell, store, velocity};
 
 /// Forces of joints, and what they break. Without dual passes the force is that of the stiffness.
 pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
@@ -48,6 +48,33 @@ pub(super) fn record_velocity(solve: &Solve<'_>, r: &mut Recording) -> Result<()
         events: s.events,
     };
     let push = velocity::Push { count: solve.capacities.bodies, events: event_room(solve.capacities) };
+    r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
+}
+
+/// Stops bodies with continuous detection where they first touched what they would have passed through.
+pub(super) fn record_continuous(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let s = solve.state;
+    if solve.capacities.continuous == 0 {
+        return Ok(());
+    }
+    let bind = continuous::Bind {
+        bodies: s.bodies,
+        starts: s.starts,
+        deltas: solve.deltas,
+        body_order: solve.graph.body_order,
+        rotations: solve.rotations,
+        rows: s.rows,
+        entries: s.entries,
+        manifolds: s.manifolds,
+        colliders: s.colliders,
+        hulls: s.hulls.hulls,
+        hull_vertices: s.hulls.vertices,
+        hull_faces: s.hulls.faces,
+        hull_loops: s.hulls.loops,
+        hull_edges: s.hulls.edges,
+        poses: s.poses,
+    };
+    let push = continuous::Push { count: solve.capacities.bodies };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
 }
 

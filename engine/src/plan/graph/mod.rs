@@ -5,15 +5,11 @@ pub(super) mod islands;
 mod rows;
 
 use super::detect::Dispatches;
+use super::primitives::bits;
 use super::step::StepOptions;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::gpu::Buffer;
-
-/// Bits that a key up to `largest` needs.
-fn bits(largest: u32) -> u32 {
-    u32::BITS - largest.leading_zeros()
-}
 
 /// The order in which bodies are solved.
 #[derive(Clone, Copy)]

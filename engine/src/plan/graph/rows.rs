@@ -1,4 +1,4 @@
-//! Rows of manifolds for every body, in the order of the manifolds.
+//! A row for every body: its manifolds, in their order, and its joints, in theirs.
 
 use super::bits;
 use crate::plan::detect::Dispatches;
@@ -15,17 +15,18 @@ pub(super) fn record(
     capacities: &Capacities,
     sizes: Dispatches,
 ) -> Result<(), PlanError> {
-    let Capacities { bodies, manifolds, .. } = *capacities;
-    let (limit, nobody) = (manifolds * 2, bodies);
+    let Capacities { bodies, manifolds, joints, .. } = *capacities;
+    let (contacts, limit, nobody) = (manifolds * 2, (manifolds + joints) * 2, bodies);
     let unsorted = KeyedItems::new(r, "rows.unsorted", u64::from(limit))?;
     let bind = entries::Bind {
         bodies: s.bodies,
         manifolds: s.manifolds,
+        joints: s.joints.joints,
         counters: s.counters,
         keys: unsorted.keys,
         payloads: unsorted.payloads,
     };
-    r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(entries::Push { limit, nobody }))?;
+    r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(entries::Push { contacts, limit, nobody }))?;
     let sort = Sort {
         input: unsorted,
         extent: Extent::host(limit),
@@ -39,9 +40,10 @@ pub(super) fn record(
     let bind = rows::Bind {
         keys: sorted.keys,
         manifolds: s.manifolds,
+        joints: s.joints.joints,
         payloads: sorted.payloads,
         rows: s.rows,
         entries: s.entries,
     };
-    r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(rows::Push { limit, nobody }))
+    r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(rows::Push { contacts, limit, nobody }))
 }

@@ -33,13 +33,9 @@ pub(in crate::plan) fn record_impacts(solve: &Solve<'_>, r: &mut Recording) -> R
         impact_velocities: impacts.velocities,
         impact_counts: impacts.counts,
         start_velocities: impacts.starts,
-        joint_links: s.joints.links,
+        rows: s.rows,
     };
-    r.dispatch_indirect(
-        solve.sizes.args,
-        dispatch::BODIES,
-        bind.with(bounce_start::Push { count, joints: solve.capacities.joints }),
-    )?;
+    r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(bounce_start::Push { count }))?;
     for round in 0..ROUNDS {
         let phase = if round == 0 { phase::FIRST } else { phase::IMPACTS };
         record_round(solve, r, impacts, phase, round & 1)?;

@@ -1,16 +1,14 @@
 //! Joints in the iterations, beside the passes of the contacts. Worlds without joints have none of these.
 
 use super::Solve;
-use crate::plan::graph::islands;
+use crate::plan::graph::islands::Forest;
 use crate::plan::{PlanError, Recording};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::graph::islands::ties;
-use drystone_kernels::solve::{
-    carried_load, joints_dual, joints_start, load_share, primal, primal_joints, primal_joints_rows,
-};
+use drystone_kernels::solve::{carried_load, joints_dual, joints_start, load_share};
 
 /// How much of what joints pull with is a load; then coordinates at the start, and the warm start (lines 5 and 6).
-pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording, forest: &mut Forest) -> Result<(), PlanError> {
     let (s, count) = (solve.state, solve.capacities.bodies);
     let carried_loads = r.scratch("carried_loads", u64::from(count))?;
     let load_shares = r.scratch("load_shares", u64::from(count))?;
@@ -21,13 +19,14 @@ pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
         previous: s.previous,
         forces: s.forces,
         rows: s.rows,
-        joint_links: s.joints.links,
+        entries: s.entries,
         joint_forces: s.joints.forces,
         carried_loads,
         load_shares,
     };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(carried_load::Push { count }))?;
-    let sorted = islands::record(r, s, solve.capacities, solve.sizes, "assemblies", ties::JOINTS)?;
+    forest.join(r, s, solve.capacities, solve.sizes, ties::JOINTS)?;
+    let sorted = forest.islands(r, s, solve.capacities, solve.sizes, "assemblies")?;
     let (islands, members) = (sorted.keys, sorted.payloads);
     let bind = load_share::Bind { islands, members, carried_loads, load_shares, params: s.params };
     let push = load_share::Push { count, iterations: solve.options.iterations };
@@ -40,54 +39,11 @@ pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
         joint_rows: s.joints.rows,
         row_states: s.joints.states,
         load_shares,
+        velocities: s.velocities,
+        previous: s.previous,
     };
     let push = joints_start::Push { count: solve.capacities.joints };
     r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))
-}
-
-/// The primal pass with joints, over what it has without them.
-pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_joints::Bind {
-    let j = &solve.state.joints;
-    primal_joints::Bind {
-        params: without.params,
-        solver_bodies: without.solver_bodies,
-        points: without.points,
-        entries: without.entries,
-        ranges: without.ranges,
-        order: without.order,
-        rotations: without.rotations,
-        poses: without.poses,
-        deltas: without.deltas,
-        starts: solve.state.starts,
-        joints: j.joints,
-        joint_rows: j.rows,
-        row_states: j.states,
-        joint_links: j.links,
-        surfaces: without.surfaces,
-    }
-}
-
-/// The same when every row of a contact has a stiffness of its own.
-pub(super) fn primal_rows(solve: &Solve<'_>, without: primal::Bind) -> primal_joints_rows::Bind {
-    let with = primal(solve, without);
-    primal_joints_rows::Bind {
-        params: with.params,
-        solver_bodies: with.solver_bodies,
-        points: with.points,
-        entries: with.entries,
-        ranges: with.ranges,
-        order: with.order,
-        rotations: with.rotations,
-        poses: with.poses,
-        deltas: with.deltas,
-        starts: with.starts,
-        joints: with.joints,
-        joint_rows: with.joint_rows,
-        row_states: with.row_states,
-        joint_links: with.joint_links,
-        tangent_stiffness: solve.state.tangent_stiffness,
-        surfaces: with.surfaces,
-    }
 }
 
 /// Multipliers and stiffness (lines 26 to 35).
@@ -101,6 +57,9 @@ pub(super) fn record_dual(solve: &Solve<'_>, r: &mut Recording) -> Result<(), Pl
         joints: s.joints.joints,
         joint_rows: s.joints.rows,
         row_states: s.joints.states,
+        solver_bodies: solve.solver_bodies,
+        body_order: solve.graph.body_order,
+        bodies: s.bodies,
     };
     let push = joints_dual::Push { count: solve.capacities.joints };
     r.dispatch_indirect(solve.sizes.args, dispatch::JOINTS, bind.with(push))

@@ -8,14 +8,20 @@ pub(super) mod surfaces;
 
 use super::detect::Dispatches;
 use super::graph::Graph;
+use super::graph::islands::Forest;
 use super::step::StepOptions;
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::UVec4;
+use drystone_kernels::graph::islands::ties;
 use drystone_kernels::math::{Rotation, Twist};
-use drystone_kernels::solve::{dual, predict, primal, solver_body};
+use drystone_kernels::solve::{
+    dual, dual_rows, predict, primal, primal_joints, primal_joints_rows, primal_rows, solver_body, stabilise,
+    stabilise_joints, sweep,
+};
+use drystone_kernels::state::rigid::node;
 
 /// The passes that solve, with what they share.
 #[derive(Clone, Copy)]
@@ -60,9 +66,19 @@ impl<'a> Solve<'a> {
         self.capacities.joints > 0
     }
 
-    /// Lines 5 and 6: multipliers and stiffness to begin with. Contacts have theirs from `contacts`.
-    pub fn record_warm_start(&self, r: &mut Recording) -> Result<(), PlanError> {
-        if self.has_joints() { joints::record_start(self, r) } else { Ok(()) }
+    /// Lines 5 and 6: multipliers and stiffness to begin with. Contacts have theirs from `contacts`. Returns the bodies
+    /// as joints have joined them, if there are any.
+    pub fn record_warm_start(&self, r: &mut Recording) -> Result<Option<Forest>, PlanError> {
+        if !self.has_joints() {
+            return Ok(None);
+        }
+        let mut forest = self.forest(r)?;
+        joints::record_start(self, r, &mut forest)?;
+        Ok(Some(forest))
+    }
+
+    fn forest(&self, r: &mut Recording) -> Result<Forest, PlanError> {
+        Forest::new(r, self.state, self.capacities, self.sizes, "islands")
     }
 
     /// Line 3 and 4: inertial targets, and where the iterations start.
@@ -78,32 +94,34 @@ impl<'a> Solve<'a> {
             solver_bodies: self.solver_bodies,
             deltas: self.deltas,
             forces: s.forces,
-            joint_links: s.joints.links,
             rows: s.rows,
             body_order: self.graph.body_order,
             rotations: self.rotations,
         };
-        let push = predict::Push { count: self.capacities.bodies, joints: self.capacities.joints };
+        let push = predict::Push { count: self.capacities.bodies };
         r.dispatch_indirect(self.sizes.args, dispatch::BODIES, bind.with(push))
     }
 
-    /// Lines 7 to 36.
-    pub fn record_iterations(&self, r: &mut Recording) -> Result<(), PlanError> {
+    /// Lines 7 to 36. What hangs together is moved as one too: in every iteration when there are joints, which have
+    /// joined bodies in `jointed`, and all contacts do; and what is stiff in the last one, when it is known what is.
+    pub fn record_iterations(&self, r: &mut Recording, jointed: Option<Forest>) -> Result<(), PlanError> {
         let options = self.options;
         let moves_islands = options.momentum && options.dual;
-        let islands = if self.has_joints() && moves_islands { Some(momentum::find_jointed(self, r)?) } else { None };
+        let islands = match jointed {
+            Some(forest) if moves_islands => Some(momentum::find(self, r, forest, ties::TOUCHING)?),
+            _ => None,
+        };
         for iteration in 0..options.iterations {
             self.record_sweep(r, false)?;
             if let Some(islands) = islands {
                 momentum::record(self, r, islands, iteration + 1 == options.iterations)?;
             }
+            if moves_islands && iteration + 1 == options.iterations {
+                momentum::record_aggregates(self, r)?;
+            }
             if options.dual {
                 self.record_dual(r)?;
             }
-        }
-        if !self.has_joints() && moves_islands {
-            let islands = momentum::find_pushing(self, r)?;
-            momentum::record(self, r, islands, true)?;
         }
         Ok(())
     }
@@ -112,7 +130,7 @@ impl<'a> Solve<'a> {
     /// error that is left behind the iterations (section 6).
     pub fn record_sweep(&self, r: &mut Recording, stabilise: bool) -> Result<(), PlanError> {
         let s = self.state;
-        let bind = primal::Bind {
+        let all = sweep::Buffers {
             params: s.params,
             solver_bodies: self.solver_bodies,
             points: s.points,
@@ -121,19 +139,30 @@ impl<'a> Solve<'a> {
             order: self.graph.order,
             rotations: self.rotations,
             poses: s.poses,
+            velocities: s.velocities,
             deltas: self.deltas,
+            starts: s.starts,
+            joints: s.joints.joints,
+            joint_rows: s.joints.rows,
+            row_states: s.joints.states,
+            rows: s.rows,
+            tangent_stiffness: s.tangent_stiffness,
             surfaces: s.surfaces,
         };
         let colours = self.options.colours;
+        let rigid = |push: primal::Push| match (self.has_joints(), self.options.row_stiffness) {
+            (false, _) if stabilise => stabilise::Bind::of(&all).with(push),
+            (true, _) if stabilise => stabilise_joints::Bind::of(&all).with(push),
+            (false, false) => primal::Bind::of(&all).with(push),
+            (true, false) => primal_joints::Bind::of(&all).with(push),
+            (false, true) => primal_rows::Bind::of(&all).with(push),
+            (true, true) => primal_joints_rows::Bind::of(&all).with(push),
+        };
         for colour in 0..=colours {
-            let push = primal::Push { colour, serial: (colour == colours).into(), stabilise: stabilise.into() };
-            let pass = match (self.has_joints(), self.options.row_stiffness) {
-                (false, false) => bind.with(push),
-                (true, false) => joints::primal(self, bind).with(push),
-                (false, true) => row_stiffness::primal(self, bind).with(push),
-                (true, true) => joints::primal_rows(self, bind).with(push),
-            };
-            r.dispatch_indirect(self.sizes.colours, colour, pass)?;
+            let serial = (colour == colours).into();
+            // A line for every kind of node.
+            let range = node::range(colour, node::KINDS, node::RIGID);
+            r.dispatch_indirect(self.sizes.colours, range, rigid(primal::Push { range, serial }))?;
         }
         Ok(())
     }
@@ -141,18 +170,19 @@ impl<'a> Solve<'a> {
     /// Lines 26 to 35.
     fn record_dual(&self, r: &mut Recording) -> Result<(), PlanError> {
         let s = self.state;
-        let bind = dual::Bind {
+        let all = dual::Buffers {
             params: s.params,
             manifolds: s.manifolds,
             deltas: self.deltas,
             counters: s.counters,
             points: s.points,
             features: s.features,
+            tangent_stiffness: s.tangent_stiffness,
             surfaces: s.surfaces,
         };
         let push = dual::Push { limit: self.capacities.manifolds };
         let by_row = self.options.row_stiffness;
-        let pass = if by_row { row_stiffness::dual(self, bind).with(push) } else { bind.with(push) };
+        let pass = if by_row { dual_rows::Bind::of(&all).with(push) } else { dual::Bind::of(&all).with(push) };
         r.dispatch_indirect(self.sizes.args, dispatch::MANIFOLDS, pass)?;
         if self.options.features.rolling {
             surfaces::record_dual(self, r)?;

@@ -1,21 +1,65 @@
 //! Islands as blocks of the descent: what hangs together and touches nothing fixed is moved as one.
 
 use super::Solve;
-use crate::plan::graph::islands;
+use crate::plan::graph::islands::Forest;
 use crate::plan::primitives::sort::KeyedItems;
 use crate::plan::{PlanError, Recording};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::graph::islands::ties;
-use drystone_kernels::solve::momentum;
+use drystone_kernels::solve::{aggregates, aggregates_move, momentum};
 
-/// Islands of joints and of all contacts, before the iterations.
-pub(super) fn find_jointed(solve: &Solve<'_>, r: &mut Recording) -> Result<KeyedItems, PlanError> {
-    islands::record(r, solve.state, solve.capacities, solve.sizes, "islands", ties::TOUCHING)
+/// Islands of what `ties` connects, and of what is joined already.
+pub(super) fn find(
+    solve: &Solve<'_>,
+    r: &mut Recording,
+    mut forest: Forest,
+    ties: u32,
+) -> Result<KeyedItems, PlanError> {
+    forest.join(r, solve.state, solve.capacities, solve.sizes, ties)?;
+    forest.islands(r, solve.state, solve.capacities, solve.sizes, "islands")
 }
 
-/// Islands of the contacts that push, behind the iterations.
-pub(super) fn find_pushing(solve: &Solve<'_>, r: &mut Recording) -> Result<KeyedItems, PlanError> {
-    islands::record(r, solve.state, solve.capacities, solve.sizes, "islands", ties::PUSHING)
+/// Aggregates, what stiff constraints tie together, moved as one before the last dual pass.
+pub(super) fn record_aggregates(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    let (s, count) = (solve.state, solve.capacities.bodies);
+    let mut forest = Forest::new(r, s, solve.capacities, solve.sizes, "aggregates")?;
+    forest.join(r, s, solve.capacities, solve.sizes, ties::STIFF)?;
+    let sorted = forest.islands(r, s, solve.capacities, solve.sizes, "aggregates")?;
+    let (motions, island_of) = (r.scratch("motions", u64::from(count))?, forest.island_of);
+    let bind = aggregates::Bind {
+        bodies: s.bodies,
+        starts: s.starts,
+        solver_bodies: solve.solver_bodies,
+        islands: sorted.keys,
+        members: sorted.payloads,
+        poses: s.poses,
+        deltas: solve.deltas,
+        rows: s.rows,
+        params: s.params,
+        joints: s.joints.joints,
+        joint_rows: s.joints.rows,
+        row_states: s.joints.states,
+        body_order: solve.graph.body_order,
+        rotations: solve.rotations,
+        island_of,
+        entries: s.entries,
+        points: s.points,
+        motions,
+        surfaces: s.surfaces,
+    };
+    let push = aggregates::Push { count, joints: solve.capacities.joints };
+    r.dispatch_indirect(solve.sizes.args, dispatch::ISLANDS, bind.with(push))?;
+    let bind = aggregates_move::Bind {
+        starts: s.starts,
+        island_of,
+        motions,
+        body_order: solve.graph.body_order,
+        deltas: solve.deltas,
+        rotations: solve.rotations,
+        poses: s.poses,
+        solver_bodies: solve.solver_bodies,
+    };
+    r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(aggregates_move::Push { count }))
 }
 
 /// Moves them. `last`: those too that are too large for every iteration.
@@ -29,7 +73,8 @@ pub(super) fn record(solve: &Solve<'_>, r: &mut Recording, islands: KeyedItems, 
         members: islands.payloads,
         poses: s.poses,
         deltas: solve.deltas,
-        joint_links: s.joints.links,
+        rows: s.rows,
+        entries: s.entries,
         params: s.params,
         joints: s.joints.joints,
         joint_rows: s.joints.rows,

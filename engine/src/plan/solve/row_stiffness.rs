@@ -7,7 +7,7 @@ use crate::plan::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::finish::stiffness_store;
-use drystone_kernels::solve::{dual, dual_rows, primal, primal_rows, stiffness_start};
+use drystone_kernels::solve::stiffness_start;
 
 /// Stiffness to begin with, found through the rows of the last step: so it comes before those of this one are made.
 pub(in crate::plan) fn record_start(
@@ -30,37 +30,6 @@ pub(in crate::plan) fn record_start(
     };
     let push = stiffness_start::Push { limit: capacities.manifolds };
     r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(push))
-}
-
-/// The primal pass, over what it has with one stiffness a point.
-pub(super) fn primal(solve: &Solve<'_>, without: primal::Bind) -> primal_rows::Bind {
-    primal_rows::Bind {
-        params: without.params,
-        solver_bodies: without.solver_bodies,
-        points: without.points,
-        entries: without.entries,
-        ranges: without.ranges,
-        order: without.order,
-        rotations: without.rotations,
-        poses: without.poses,
-        deltas: without.deltas,
-        tangent_stiffness: solve.state.tangent_stiffness,
-        surfaces: without.surfaces,
-    }
-}
-
-/// The dual pass likewise.
-pub(super) fn dual(solve: &Solve<'_>, without: dual::Bind) -> dual_rows::Bind {
-    dual_rows::Bind {
-        params: without.params,
-        manifolds: without.manifolds,
-        deltas: without.deltas,
-        counters: without.counters,
-        points: without.points,
-        features: without.features,
-        tangent_stiffness: solve.state.tangent_stiffness,
-        surfaces: without.surfaces,
-    }
 }
 
 /// Stiffness for the next step.

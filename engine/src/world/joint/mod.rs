@@ -13,12 +13,14 @@
 
 mod ball;
 mod distance;
+mod error;
 mod fixed;
 mod generic;
 mod hinge;
 mod slider;
 mod store;
 
+pub use error::JointError;
 pub(crate) use store::{JointEntry, Joints, SentJoints};
 
 use super::{BodyHandle, World, WorldError, finite1, finite3, unit};

@@ -2,7 +2,7 @@
 
 use super::{Axis, Drive, JointAxis, JointDesc, JointHandle};
 use crate::world::{LIMIT, World, WorldError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A joint in the world.
 #[derive(Clone, Debug)]
@@ -30,10 +30,7 @@ pub(crate) struct Changed {
 
 /// Changes that were sent to the device.
 #[derive(Debug)]
-pub(crate) struct SentJoints {
-    changed: Vec<Changed>,
-    relinked: bool,
-}
+pub(crate) struct SentJoints(Vec<Changed>);
 
 /// All joints.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +41,6 @@ pub(crate) struct Joints {
     free_rows: BTreeMap<u32, Vec<u32>>,
     row_count: u32,
     changed: Vec<Changed>,
-    /// Whether other bodies are joined than the device knows.
-    relinked: bool,
 }
 
 impl Joints {
@@ -86,26 +81,25 @@ impl Joints {
         changed
     }
 
-    pub fn relinked(&self) -> bool {
-        self.relinked
+    /// Slots of joints that have done nothing yet on the device: those that are new, or were repaired, since the last
+    /// step.
+    pub fn fresh(&self) -> BTreeSet<u32> {
+        self.changed.iter().filter(|c| c.fresh).map(|c| c.slot).collect()
     }
 
-    /// The device has to be told again who is joined to whom, and has new slots.
-    pub fn relink(&mut self, new: std::ops::Range<u32>) {
-        self.relinked = true;
+    /// The device has new slots.
+    pub fn resend(&mut self, new: std::ops::Range<u32>) {
         self.changed.extend(new.map(|slot| Changed { slot, fresh: true }));
     }
 
     /// The device has everything. Returns what [`Joints::unsend`] takes.
     pub fn sent(&mut self) -> SentJoints {
-        let relinked = std::mem::take(&mut self.relinked);
-        SentJoints { changed: std::mem::take(&mut self.changed), relinked }
+        SentJoints(std::mem::take(&mut self.changed))
     }
 
     /// What was sent never arrived.
     pub fn unsend(&mut self, sent: SentJoints) {
-        self.changed.extend(sent.changed);
-        self.relinked |= sent.relinked;
+        self.changed.extend(sent.0);
     }
 
     fn take_rows(&mut self, count: u32) -> u32 {
@@ -133,7 +127,6 @@ impl Joints {
         slot.entry = Some(JointEntry { desc, first_row, rows, broken: false });
         let handle = JointHandle { index, generation: slot.generation };
         self.changed.push(Changed { slot: index, fresh: true });
-        self.relinked = true;
         handle
     }
 
@@ -144,7 +137,6 @@ impl Joints {
         self.free.push(index);
         self.give_rows(&entry);
         self.changed.push(Changed { slot: index, fresh: true });
-        self.relinked = true;
         Some(entry)
     }
 
@@ -182,6 +174,7 @@ impl World {
     /// Takes a joint out of its slot and off its bodies.
     pub(in crate::world) fn drop_joint(&mut self, index: u32) {
         let Some(entry) = self.joints.remove(index) else { return };
+        self.joint_names.forget(index);
         for body in [Some(entry.desc.body_a), entry.desc.body_b].into_iter().flatten() {
             if let Some(body) = &mut self.slots[body.index as usize].entry {
                 body.joints.retain(|j| *j != index);

@@ -4,19 +4,12 @@
 //! gives up to four, and a stack must not flicker between the two. Up to eight clipped points are reduced to the four
 //! that span the most. A point is named by the two edges it lies on, not by its place in the clipped polygon.
 
+use super::swept::{self, Axis, bonus};
 use super::{Contact, Solid, at, component};
-use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE};
+use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE, STRIP};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Local, Store, abs, fmax, fmin, sqrt};
-
-/// An axis and how far apart the boxes are along it.
-#[derive(Clone, Copy)]
-pub struct Axis {
-    /// 0 to 2: faces of a; 3 to 5: faces of b; 6 and up: edge i of a with edge j of b, `6 + 3 i + j`.
-    pub code: u32,
-    /// Negative when they overlap.
-    pub separation: f32,
-}
+use crate::gpu::{Local, Store, abs, fmax, fmin, least, sqrt};
+use crate::state::rigid::Approach;
 
 /// Code of no axis.
 const NO_EDGE: u32 = u32::MAX;
@@ -32,10 +25,12 @@ fn edge_extents(half: Vec3, v: Vec3) -> Vec3 {
     Vec3::new(half.y * v.z + half.z * v.y, half.x * v.z + half.z * v.x, half.x * v.y + half.y * v.x)
 }
 
-/// The axis along which the boxes are farthest apart, or overlap least. Once they are `margin` apart along any, which
-/// one it is does not matter.
+/// The axis along which the boxes are farthest apart, or overlap least, or will: see [`swept`](super::swept). Once they
+/// are too far apart along any, which one it is does not matter. Its code is 0 to 2 for the faces of a, 3 to 5 for those
+/// of b, and `6 + 3 i + j` for edge i of a with edge j of b. Most boxes of a world lie still: without `SWEPT`, what they
+/// would need is left out.
 #[inline(always)]
-pub fn best_axis(a: &Solid, b: &Solid, margin: f32) -> Axis {
+pub fn best_axis<const SWEPT: bool>(a: &Solid, b: &Solid, approach: &Approach) -> Axis {
     let offset = b.centre - a.centre;
     // Columns: b's axes seen from a. Rows: a's axes seen from b.
     let (cx, cy, cz) = (a.to_local(b.x), a.to_local(b.y), a.to_local(b.z));
@@ -43,58 +38,88 @@ pub fn best_axis(a: &Solid, b: &Solid, margin: f32) -> Axis {
     let (lx, ly, lz) = (lengths(cx), lengths(cy), lengths(cz));
     let (rx, ry, rz) = (Vec3::new(lx.x, ly.x, lz.x), Vec3::new(lx.y, ly.y, lz.y), Vec3::new(lx.z, ly.z, lz.z));
 
-    let mut best = Axis { code: 0, separation: abs(ta.x) - a.half.x - b.half.dot(rx) };
-    let mut try_face = |code: u32, separation: f32, bias: f32| {
-        if separation > best.separation + bias {
-            best = Axis { code, separation };
+    // What every axis is closed by.
+    let (mut wa, mut wb) = (Vec3::ZERO, Vec3::ZERO);
+    let (mut bonus_a, mut bonus_b) = (0.0, 0.0);
+    if SWEPT {
+        (wa, wb) = (a.to_local(approach.way), b.to_local(approach.way));
+        (bonus_a, bonus_b) = (bonus(approach, a.half, b.half), bonus(approach, b.half, a.half));
+    }
+    let mut apart = f32::NEG_INFINITY;
+    let mut best = Axis { code: NO_EDGE, score: f32::NEG_INFINITY, separation: 0.0, closing: 0.0 };
+    let mut try_face = |code: u32, offset: f32, extent: f32, way: f32, bias: f32| {
+        let separation = abs(offset) - extent;
+        let (mut closing, mut score) = (0.0, separation);
+        if SWEPT {
+            closing = if offset < 0.0 { -way } else { way };
+            score = swept::score(approach, separation, closing, if code < 3 { bonus_a } else { bonus_b });
+            apart = fmax(apart, separation);
+        }
+        if score > best.score + bias {
+            best = Axis { code, score, separation, closing };
         }
     };
     // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
     let bias = FACE_TIE * (a.half.x + a.half.y + a.half.z);
-    try_face(1, abs(ta.y) - a.half.y - b.half.dot(ry), bias);
-    try_face(2, abs(ta.z) - a.half.z - b.half.dot(rz), bias);
-    try_face(3, abs(tb.x) - b.half.x - a.half.dot(lx), bias);
-    try_face(4, abs(tb.y) - b.half.y - a.half.dot(ly), bias);
-    try_face(5, abs(tb.z) - b.half.z - a.half.dot(lz), bias);
-    if best.separation >= margin {
+    try_face(0, ta.x, a.half.x + b.half.dot(rx), wa.x, 0.0);
+    try_face(1, ta.y, a.half.y + b.half.dot(ry), wa.y, bias);
+    try_face(2, ta.z, a.half.z + b.half.dot(rz), wa.z, bias);
+    try_face(3, tb.x, b.half.x + a.half.dot(lx), wb.x, bias);
+    try_face(4, tb.y, b.half.y + a.half.dot(ly), wb.y, bias);
+    try_face(5, tb.z, b.half.z + a.half.dot(lz), wb.z, bias);
+    let apart = if SWEPT { apart } else { best.separation };
+    if apart >= approach.near {
+        best.separation = apart;
         return best;
     }
 
     let smallest = |h: Vec3| -fmax(fmax(-h.x, -h.y), -h.z);
     let size = fmax(smallest(a.half), smallest(b.half));
-    let mut edge =
-        Axis { code: NO_EDGE, separation: best.separation + FACE_PREFERENCE * abs(best.separation) + FACE_SKIN * size };
+    let wanted = best.score + approach.faces * (FACE_PREFERENCE * abs(best.score) + FACE_SKIN * size);
+    let mut edge = Axis { code: NO_EDGE, score: wanted, separation: 0.0, closing: 0.0 };
     // The gap along the cross product of two edges, not yet divided by its length: one that overlaps gets no better by that.
-    let enough = fmin(edge.separation, 0.0);
-    let mut try_edge = |code: u32, cos: f32, gap: f32| {
+    let enough = fmin(edge.score, 0.0);
+    let mut try_edge = |code: u32, cos: f32, gap: f32, offset: f32, way: Vec3| {
         let square = 1.0 - cos * cos;
         // Nearly parallel edges: a face axis is as good.
         if gap > enough && square > 1e-3 {
-            let separation = gap / sqrt(square);
-            if separation > edge.separation {
-                edge = Axis { code, separation };
+            let scale = 1.0 / sqrt(square);
+            let separation = gap * scale;
+            // Beyond that, no axis is better by what it is closed by.
+            if separation > edge.score {
+                let (mut closing, mut score) = (0.0, separation);
+                if SWEPT {
+                    closing = component(way, (code - 6) / 3) * if offset < 0.0 { -scale } else { scale };
+                    score = swept::score(approach, separation, closing, 0.0);
+                }
+                if score > edge.score {
+                    edge = Axis { code, score, separation, closing };
+                }
             }
         }
     };
-    let apart = |c: Vec3, l: Vec3| lengths(ta.cross(c)) - edge_extents(a.half, l);
-    let (gx, gy, gz) = (apart(cx, lx), apart(cy, ly), apart(cz, lz));
+    let (ox, oy, oz) = (ta.cross(cx), ta.cross(cy), ta.cross(cz));
+    let gaps = |o: Vec3, l: Vec3| lengths(o) - edge_extents(a.half, l);
+    let (gx, gy, gz) = (gaps(ox, lx), gaps(oy, ly), gaps(oz, lz));
     let (ex, ey, ez) = (edge_extents(b.half, rx), edge_extents(b.half, ry), edge_extents(b.half, rz));
-    try_edge(6, cx.x, gx.x - ex.x);
-    try_edge(7, cy.x, gy.x - ex.y);
-    try_edge(8, cz.x, gz.x - ex.z);
-    try_edge(9, cx.y, gx.y - ey.x);
-    try_edge(10, cy.y, gy.y - ey.y);
-    try_edge(11, cz.y, gz.y - ey.z);
-    try_edge(12, cx.z, gx.z - ez.x);
-    try_edge(13, cy.z, gy.z - ez.y);
-    try_edge(14, cz.z, gz.z - ez.z);
+    let (wx, wy, wz) = (wa.cross(cx), wa.cross(cy), wa.cross(cz));
+    try_edge(6, cx.x, gx.x - ex.x, ox.x, wx);
+    try_edge(7, cy.x, gy.x - ex.y, oy.x, wy);
+    try_edge(8, cz.x, gz.x - ex.z, oz.x, wz);
+    try_edge(9, cx.y, gx.y - ey.x, ox.y, wx);
+    try_edge(10, cy.y, gy.y - ey.y, oy.y, wy);
+    try_edge(11, cz.y, gz.y - ey.z, oz.y, wz);
+    try_edge(12, cx.z, gx.z - ez.x, ox.z, wx);
+    try_edge(13, cy.z, gy.z - ez.y, oy.z, wy);
+    try_edge(14, cz.z, gz.z - ez.z, oz.z, wz);
     if edge.code != NO_EDGE { edge } else { best }
 }
 
 /// The contact along `code`.
 #[inline(always)]
-pub fn contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
-    if code >= 6 { edge_contact(a, b, code - 6, margin) } else { face_contact(a, b, code, margin) }
+pub fn contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool) -> Contact {
+    let margin = approach.near;
+    if code >= 6 { edge_contact(a, b, code - 6, margin) } else { face_contact(a, b, code, approach, hits) }
 }
 
 /// Middle of the edge along `axis` that is farthest in `direction`.
@@ -162,6 +187,12 @@ impl Polygon {
         }
     }
 
+    /// Points, never more than there is room for: said so that no index needs to be checked.
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        least(self.count, 8)
+    }
+
     /// The edge that leaves point `k`.
     #[inline(always)]
     fn edge(&self, k: u32) -> u32 {
@@ -190,11 +221,11 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
         }
     };
     let mut out = Polygon::empty();
-    let mut q = at(&polygon.point, 0);
+    let (mut q, count) = (at(&polygon.point, 0), polygon.count());
     let mut k = 0;
-    while k < polygon.count {
+    while k < count {
         let p = q;
-        q = at(&polygon.point, if k + 1 < polygon.count { k + 1 } else { 0 });
+        q = at(&polygon.point, if k + 1 < count { k + 1 } else { 0 });
         let (dp, dq) = (inside(p), inside(q));
         let label = polygon.edge(k);
         out.add(dp >= 0.0, p, label);
@@ -207,7 +238,8 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
 }
 
 #[inline(always)]
-fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
+fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool) -> Contact {
+    let margin = approach.near;
     let on_b = code >= 3;
     let axis = if on_b { code - 3 } else { code };
     let reference = if on_b { *b } else { *a };
@@ -254,12 +286,21 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
         sides &= sides - 1;
     }
 
-    // What is near enough, then the four that span the most.
+    // What is near enough, then the four that span the most. A thin strip is an edge that grazes another: the seam of two
+    // boxes beside each other, of which the other one carries what lies on both.
     let mut near = 0u32;
     let mut k = 0;
-    while k < polygon.count {
-        near |= ((at(&polygon.point, k).z < margin) as u32) << k;
+    let first = at(&polygon.point, 0);
+    let (mut wide_u, mut wide_v) = (0.0, 0.0);
+    while k < polygon.count() {
+        let p = at(&polygon.point, k);
+        // Half of the width at least, whichever point comes first.
+        (wide_u, wide_v) = (fmax(wide_u, abs(p.x - first.x)), fmax(wide_v, abs(p.y - first.y)));
+        near |= ((p.z < margin) as u32) << k;
         k += 1;
+    }
+    if fmin(wide_u, wide_v) < STRIP * approach.skin && !hits {
+        near = 0;
     }
     let kept = reduce(&polygon, near);
 
@@ -267,7 +308,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
     contact.normal = if on_b { n } else { -n };
     let name = 0x2000 | (code << 10) | (flipped as u32) << 9 | face << 7 | (below as u32) << 6;
     let mut k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         let p = at(&polygon.point, k);
         let before = polygon.edge(if k > 0 { k - 1 } else { polygon.count - 1 });
         let edges = before << 3 | polygon.edge(k);
@@ -276,6 +317,15 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, margin: f32) -> Contact {
         let (on_a, on_b) = if on_b { (tip, foot) } else { (foot, tip) };
         contact.add_if(kept & (1 << k) != 0, on_a, on_b, name ^ (edges << 14));
         k += 1;
+    }
+    if hits && contact.count == 0 {
+        // Beside the face: the corner that is deepest.
+        let away = |h: f32, d: f32| if d < 0.0 { h } else { -h };
+        let h = incident.half;
+        let corner = incident.to_world(Vec3::new(away(h.x, d.x), away(h.y, d.y), away(h.z, d.z)));
+        let tip = incident.centre + corner;
+        let foot = tip - n * (n.dot(tip - reference.centre) - hn);
+        contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, name);
     }
     contact
 }
@@ -289,7 +339,7 @@ fn reduce(polygon: &Polygon, near: u32) -> u32 {
     }
     let mut first = near.trailing_zeros();
     let mut k = first + 1;
-    while k < polygon.count {
+    while k < polygon.count() {
         let (low, here) = (at(&polygon.point, first).z, at(&polygon.point, k).z);
         if near & (1 << k) != 0 && here < low - 1e-6 * abs(low) {
             first = k;
@@ -301,7 +351,7 @@ fn reduce(polygon: &Polygon, near: u32) -> u32 {
     let mut second = first;
     let mut best = -1.0;
     k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         let distance = flat(at(&polygon.point, k)).length_squared();
         if near & (1 << k) != 0 && distance > best {
             (best, second) = (distance, k);
@@ -312,7 +362,7 @@ fn reduce(polygon: &Polygon, near: u32) -> u32 {
     let (mut third, mut fourth) = (first, first);
     let (mut low, mut high) = (0.0, 0.0);
     k = 0;
-    while k < polygon.count {
+    while k < polygon.count() {
         let q = flat(at(&polygon.point, k));
         let area = line.x * q.y - line.y * q.x;
         let here = near & (1 << k) != 0;

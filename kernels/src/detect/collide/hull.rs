@@ -8,10 +8,11 @@
 //! A box is the first hull of the tables, with sides of 2, scaled by its half extents.
 
 use super::Solid;
+use super::swept::{Axis, bonus, score};
 use crate::detect::collide::numbers::{FACE_PREFERENCE, FACE_SKIN, FACE_TIE};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Read, abs, fmax, fmin, least, sqrt};
-use crate::state::rigid::{Collider, HULL_VERTICES, Hull, HullEdge, HullFace, shape};
+use crate::state::rigid::{Approach, Collider, HULL_VERTICES, Hull, HullEdge, HullFace, shape};
 
 /// The tables of all hulls.
 #[derive(Clone, Copy)]
@@ -51,6 +52,14 @@ impl Polytope {
             hull.inner = fmin(fmin(collider.size.half().x, collider.size.half().y), collider.size.half().z);
         }
         Self { solid, hull, scale: if scaled { collider.size.half() } else { Vec3::ONE }, scaled }
+    }
+
+    /// The same after a way.
+    #[inline(always)]
+    pub fn moved(&self, way: Vec3) -> Self {
+        let mut there = *self;
+        there.solid.centre += way;
+        there
     }
 
     /// A vertex, in its own axes.
@@ -110,26 +119,20 @@ pub mod axis {
     pub const SHIFT: u32 = 16;
 }
 
-/// An axis and how far apart the hulls are along it.
-#[derive(Clone, Copy)]
-pub struct Axis {
-    /// See [`axis`].
-    pub code: u32,
-    /// Negative when they overlap.
-    pub separation: f32,
-}
-
-/// The axis along which two hulls are farthest apart, or overlap least; once they are `margin` apart, any such axis.
-/// `size` is the half width of the thicker one.
+/// The axis along which two hulls are farthest apart, or overlap least, or will: see [`swept`](super::swept); once they
+/// are too far apart, any such axis. Codes are those of [`axis`]. `size` is the half width of the thicker one.
 #[inline(always)]
-pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: f32) -> Axis {
+pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach: &Approach) -> Axis {
     let offset = b.solid.centre - a.solid.centre;
     // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
     let half = a.solid.half;
     let bias = FACE_TIE * (half.x + half.y + half.z);
-    let mut face = Axis { code: 0, separation: f32::NEG_INFINITY };
+    let mut face = Axis { code: 0, score: f32::NEG_INFINITY, separation: f32::NEG_INFINITY, closing: 0.0 };
+    let mut apart = f32::NEG_INFINITY;
+    let bonus_a = bonus(approach, a.solid.half, b.solid.half);
+    let bonus_b = bonus(approach, b.solid.half, a.solid.half);
     let mut k = 0;
-    while k < a.hull.faces + b.hull.faces && face.separation < margin {
+    while k < a.hull.faces + b.hull.faces && apart < approach.near {
         let on_b = k >= a.hull.faces;
         let (reference, other) = if on_b { (*b, *a) } else { (*a, *b) };
         let index = if on_b { k - a.hull.faces } else { k };
@@ -137,24 +140,30 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         let n = reference.solid.to_world(plane.normal);
         let way = if on_b { -n.dot(offset) } else { n.dot(offset) };
         // Most faces look elsewhere: even if the other hull were only the ball in it, they would be worse.
-        if way - other.hull.inner - plane.offset > face.separation {
+        let bonus = if on_b { bonus_b } else { bonus_a };
+        if way - other.hull.inner - plane.offset + bonus > face.score {
             let separation = way + other.lowest(t, n) - plane.offset;
-            if separation > face.separation + bias {
+            let closing = n.dot(approach.way) * if on_b { -1.0 } else { 1.0 };
+            let score = score(approach, separation, closing, bonus);
+            apart = fmax(apart, separation);
+            if score > face.score + bias {
                 let kind = if on_b { axis::FACE_B } else { axis::FACE_A };
-                face = Axis { code: kind << axis::SHIFT | index, separation };
+                face = Axis { code: kind << axis::SHIFT | index, score, separation, closing };
             }
         }
         k += 1;
     }
-    if face.separation >= margin {
+    if apart >= approach.near {
+        face.separation = apart;
         return face;
     }
 
-    let threshold = face.separation + FACE_PREFERENCE * abs(face.separation) + FACE_SKIN * size;
+    let threshold = face.score + approach.faces * (FACE_PREFERENCE * abs(face.score) + FACE_SKIN * size);
     // How far the middles must be apart along an axis that is worth it, by the balls inside.
     let worth = threshold + a.hull.inner + b.hull.inner;
-    let mut edge = Axis { code: 0, separation: threshold };
+    let mut edge = Axis { code: 0, score: threshold, separation: threshold, closing: 0.0 };
     let mut along = Vec3::Y;
+    let way_in_a = a.solid.to_local(approach.way);
     let into_a = |v: Vec3| a.solid.to_local(b.solid.to_world(v));
     let shift = a.solid.to_local(offset);
     let mut j = 0;
@@ -181,8 +190,10 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
                     let out = if l.dot(ea.left + ea.right) < 0.0 { -1.0 } else { 1.0 };
                     let l = l * (out / sqrt(square));
                     let separation = l.dot(start - ea.start);
-                    if separation > edge.separation {
-                        edge = Axis { code: axis::EDGES << axis::SHIFT | i << 8 | j, separation };
+                    let closing = l.dot(way_in_a);
+                    let score = score(approach, separation, closing, 0.0);
+                    if score > edge.score {
+                        edge = Axis { code: axis::EDGES << axis::SHIFT | i << 8 | j, score, separation, closing };
                         along = l;
                     }
                 }
@@ -191,10 +202,11 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, margin: 
         }
         j += 1;
     }
-    if edge.separation > threshold {
+    if edge.score > threshold {
         // Rounding may have joined edges that do not face each other; what counts is how the hulls really lie.
         let n = a.solid.to_world(along);
         edge.separation = n.dot(offset) + b.lowest(t, n) + a.lowest(t, -n);
+        edge.score = score(approach, edge.separation, edge.closing, 0.0);
     }
-    if edge.separation > threshold { edge } else { face }
+    if edge.score > threshold { edge } else { face }
 }

@@ -10,7 +10,7 @@ use super::round::clamp;
 use super::spread::Spread;
 use crate::detect::collide::numbers::{CORNER, SAME_POINT};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, abs, sqrt};
+use crate::gpu::{Load, abs, fmax, fmin, sqrt};
 use crate::state::rigid::{HullFace, NONE};
 
 /// What of a segment lies over a face.
@@ -71,11 +71,27 @@ pub fn over_face(
 
 /// The contact along the axis `code`.
 #[inline(always)]
-pub fn contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f32) -> Contact {
+pub fn contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f32, hits: bool) -> Contact {
     if code >> axis::SHIFT == axis::EDGES {
         edge_contact(t, a, b, code & 0xffff, margin)
     } else {
-        face_contact(t, a, b, code, margin)
+        face_contact(t, a, b, code, margin, hits)
+    }
+}
+
+/// The direction of the axis `code`, from b to a.
+#[inline(always)]
+pub fn direction_of(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32) -> Vec3 {
+    let (kind, index) = (code >> axis::SHIFT, code & 0xffff);
+    if kind == axis::EDGES {
+        let (ea, eb) = (a.edge(t, index >> 8), b.edge(t, index & 0xff));
+        let l = a.solid.to_world(ea.along).cross(b.solid.to_world(eb.along));
+        let out = if l.dot(a.solid.to_world(ea.left + ea.right)) < 0.0 { 1.0 } else { -1.0 };
+        l * (out / sqrt(fmax(l.length_squared(), 1e-30)))
+    } else if kind == axis::FACE_B {
+        b.solid.to_world(b.face(t, index).normal)
+    } else {
+        -a.solid.to_world(a.face(t, index).normal)
     }
 }
 
@@ -113,7 +129,7 @@ mod name {
 }
 
 #[inline(always)]
-fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f32) -> Contact {
+fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f32, hits: bool) -> Contact {
     let on_b = code >> axis::SHIFT == axis::FACE_B;
     let (reference, incident) = if on_b { (*b, *a) } else { (*a, *b) };
     let face = reference.face(t, code & 0xffff);
@@ -136,7 +152,9 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
     let other = incident.face(t, against);
     let slope = up.dot(other.normal);
 
-    let size = sqrt(face.offset * face.offset + reference.solid.half.length_squared());
+    // Of the smaller one: the points of a pebble on a rock are as far apart as the pebble is wide.
+    let extent = |half: Vec3| half.length_squared();
+    let size = sqrt(fmin(extent(reference.solid.half), extent(incident.solid.half)));
     let (slack, near) = (1e-4 * size, SAME_POINT * size);
     let faces = (on_b as u32) << 27 | (code & 0x7f) << 20 | against << 13;
     let mut spread = Spread::new(face.normal, margin);
@@ -199,6 +217,21 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
         let foot = tip - n * spread.height.at(k);
         contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, spread.name.at(k));
         k += 1;
+    }
+    if hits && contact.count == 0 {
+        // Beside the face: the vertex that is deepest.
+        let (mut low, mut tip) = (f32::MAX, Vec3::ZERO);
+        let mut i = 0;
+        while i < incident.hull.vertices {
+            let vertex = incident.vertex(t, i);
+            let height = up.dot(vertex);
+            tip = if height < low { vertex } else { tip };
+            low = if height < low { height } else { low };
+            i += 1;
+        }
+        let tip = incident.solid.centre + incident.solid.to_world(tip);
+        let foot = tip - n * (n.dot(offset) + low - face.offset);
+        contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, faces);
     }
     contact
 }

@@ -10,9 +10,10 @@ mod hull_round;
 pub mod numbers;
 mod round;
 mod spread;
+pub mod swept;
 
 pub use box_box::{best_axis, contact as box_contact};
-pub use hull_clip::contact as hull_contact;
+pub use hull_clip::{contact as hull_contact, direction_of};
 pub use hull_round::{half_space_contact, round_contact};
 pub use round::{box_capsule, box_half_space, round_half_space, round_round, sphere_box};
 

@@ -23,3 +23,12 @@ pub const THINNEST: f32 = 0.01;
 pub const LEAST_GAIN: f32 = 0.02;
 /// Heights that count as equal when the deepest point is looked for, as a part of the margin: the first of them stays.
 pub const SAME_HEIGHT: f32 = 0.05;
+/// Overlap at the end of a step that does not count as being in the way, as a part of the smaller shape's reach: what
+/// slides over a seam or past an edge is that deep in it at most. Twenty times what is left alone at rest.
+pub const GRAZE: f32 = 0.01;
+/// The same as a part of the thinner shape's half width: thin plates must meet side on.
+pub const GRAZE_THIN: f32 = 0.25;
+/// Way of a step up to which bodies count as still for that, as a part of the smaller shape's reach.
+pub const STILL: f32 = 1e-3;
+/// Width below which what two faces share is an edge that grazes another, as a part of the overlap that may graze.
+pub const STRIP: f32 = 0.2;

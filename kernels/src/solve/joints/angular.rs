@@ -89,7 +89,7 @@ impl Angles {
         } else if axis == axis::SWING_Y {
             (value, turn) = (self.values.y, self.swing_y);
         }
-        Measure { value, linear: Vec3::ZERO, turn_a: turn, turn_b: turn }
+        Measure { value, linear: Vec3::ZERO, turn_a: turn, turn_b: turn, turned: 0.0 }
     }
 }
 

@@ -20,7 +20,7 @@ pub fn measure(ends: &JointEnds) -> Measure {
     let n = ends.apart * (1.0 / value);
     // Points that coincide are drawn along some axis.
     let n = if value > 1e-9 { n } else { ends.frame.apply(Vec3::X) };
-    Measure { value, linear: n, turn_a: ends.lever_a.cross(n), turn_b: ends.lever_b.cross(n) }
+    Measure { value, linear: n, turn_a: ends.lever_a.cross(n), turn_b: ends.lever_b.cross(n), turned: 0.0 }
 }
 
 /// Geometric stiffness of a force along the line: f / |d| across it, and that of the levers.

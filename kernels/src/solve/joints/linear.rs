@@ -25,5 +25,11 @@ pub fn measure(ends: &JointEnds, axis: u32) -> Measure {
         Vec3::Z
     };
     let e = ends.frame.apply(local);
-    Measure { value: e.dot(ends.apart), linear: e, turn_a: ends.lever_a.cross(e), turn_b: ends.reach_b.cross(e) }
+    Measure {
+        value: e.dot(ends.apart),
+        linear: e,
+        turn_a: ends.lever_a.cross(e),
+        turn_b: ends.reach_b.cross(e),
+        turned: 0.0,
+    }
 }

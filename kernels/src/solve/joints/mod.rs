@@ -34,6 +34,7 @@ use crate::gpu::{Group, Load, Read, abs, fmax, fmin, glam::Vec3, least, sqrt};
 use crate::layout;
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::system::System;
+use crate::solve::turns::whole_turns;
 use crate::state::rigid::{Body, NONE, Params, option};
 use angular::{Angles, wrapped};
 use core::f32::consts::PI;
@@ -172,6 +173,8 @@ pub struct JointRules {
     pub curved: bool,
     /// Whether springs have no multiplier (Eq. 16).
     pub penalty_springs: bool,
+    /// Whether this is the pass behind the iterations: it only draws together what is apart, without multipliers.
+    pub stabilise: bool,
 }
 
 impl JointRules {
@@ -187,6 +190,7 @@ impl JointRules {
             loaded_more: params.loaded_range - 1.0,
             curved: params.options & option::CURVED != 0,
             penalty_springs: params.options & option::PENALTY_SPRINGS != 0,
+            stabilise,
         };
         if stabilise {
             (rules.alpha, rules.alpha_light) = (params.alpha_stabilised, params.alpha_stabilised);
@@ -212,6 +216,8 @@ pub struct JointEnds {
     pub reach_b: Vec3,
     /// Angles, when the joint has rows about them.
     pub angles: Angles,
+    /// How far a has turned against b since the start of the step.
+    pub turned: Vec3,
 }
 
 impl JointEnds {
@@ -219,7 +225,7 @@ impl JointEnds {
     #[inline(always)]
     pub fn none() -> Self {
         let (zero, frame) = (Vec3::ZERO, Rotation::IDENTITY);
-        Self { lever_a: zero, lever_b: zero, apart: zero, frame, reach_b: zero, angles: Angles::none() }
+        Self { lever_a: zero, lever_b: zero, apart: zero, frame, reach_b: zero, angles: Angles::none(), turned: zero }
     }
 
     /// `between` is from b's centre of mass to a's.
@@ -235,7 +241,7 @@ impl JointEnds {
         let apart = between + lever_a - lever_b;
         let reach_b = if together { lever_b } else { lever_b + apart };
         let frame = if together { Rotation::IDENTITY } else { frame };
-        Self { lever_a, lever_b, apart, frame, reach_b, angles }
+        Self { lever_a, lever_b, apart, frame, reach_b, angles, turned: Vec3::ZERO }
     }
 
     /// In the middle of a step. Ways since its start are added up by themselves: next to large positions they would be lost.
@@ -244,13 +250,17 @@ impl JointEnds {
         let world = joint.body_b == NONE;
         let (a, b) = (joint.body_a, if world { joint.body_a } else { joint.body_b });
         let mut to = starts.at(b).position;
-        let mut way = deltas.at(b).linear;
+        let mut way = deltas.at(b);
         let mut rotation = poses.at(b).rotation;
         if world {
-            (to, way, rotation) = (Vec3::ZERO, Vec3::ZERO, Rotation::IDENTITY);
+            let still = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+            (to, way, rotation) = (Vec3::ZERO, still, Rotation::IDENTITY);
         }
-        let between = (starts.at(a).position - to) + (deltas.at(a).linear - way);
-        Self::new(joint, between, &poses.at(a).rotation, &rotation)
+        let own = deltas.at(a);
+        let between = (starts.at(a).position - to) + (own.linear - way.linear);
+        let mut ends = Self::new(joint, between, &poses.at(a).rotation, &rotation);
+        ends.turned = own.angular - way.angular;
+        ends
     }
 
     /// A coordinate, and how it changes.
@@ -261,7 +271,9 @@ impl JointEnds {
         } else if axis == axis::DISTANCE {
             distance::measure(self)
         } else {
-            self.angles.measure(axis)
+            let mut measure = self.angles.measure(axis);
+            measure.turned = measure.turn_a.dot(self.turned);
+            measure
         }
     }
 }
@@ -277,6 +289,8 @@ pub struct Measure {
     pub turn_a: Vec3,
     /// Against that of b.
     pub turn_b: Vec3,
+    /// About how much an angle changed since the start of the step, whole turns included.
+    pub turned: f32,
 }
 
 /// What a row asks.
@@ -356,9 +370,10 @@ impl JointRow {
         if self.difference(value, self.middle()) < 0.0 { -1.0 } else { 1.0 }
     }
 
-    /// What it asks at `value`.
+    /// What it asks where its coordinate is as measured.
     #[inline(always)]
-    pub fn ask(&self, rules: &JointRules, state: &RowState, value: f32, length: f32) -> Asked {
+    pub fn ask(&self, rules: &JointRules, state: &RowState, measure: &Measure, length: f32) -> Asked {
+        let value = measure.value;
         let length = if self.turns() { 1.0 } else { length };
         let mut target = self.low;
         let loaded = (state.k / fmax(state.unit, 1e-30) / rules.loaded - 1.0) / rules.loaded_more;
@@ -401,12 +416,20 @@ impl JointRow {
         }
         let mut error = e - e0 + rest;
         if self.role == role::SPEED {
-            error = e - self.low * rules.dt;
+            // Angles are known up to whole turns, and a motor may make several in a step.
+            let turns = if self.axis == axis::TWIST { whole_turns(measure.turned - e) } else { 0.0 };
+            error = e + turns - self.low * rules.dt;
         }
-        let wanted = lambda + state.k * (error - lambda * compliance);
+        let mut k = state.k;
+        if rules.stabilise {
+            lambda = 0.0;
+            compliance = 0.0;
+            let errs = self.role == role::LOCK || (self.role == role::LIMIT && error * state.side > 0.0);
+            k = if errs { k } else { 0.0 };
+        }
+        let wanted = lambda + k * (error - lambda * compliance);
         let force = fmax(least, fmin(wanted, most));
         let inside = force == wanted;
-        let mut k = state.k;
         if !inside && !rules.curved {
             let reaching = abs(force - lambda) / fmax(abs(error), 1e-30);
             k = fmin(k, reaching);
@@ -447,7 +470,7 @@ pub fn add(
         if r < count {
             let (row, state) = (rows.at(joint.first_row + r), states.at(joint.first_row + r));
             let measure = ends.measure(row.axis);
-            let asked = row.ask(rules, &state, measure.value, joint.length);
+            let asked = row.ask(rules, &state, &measure, joint.length);
             let turn = if is_a { measure.turn_a } else { measure.turn_b };
             system.pull(measure.linear * side, turn * side, asked.k, asked.force);
             if row.axis <= axis::Z {
@@ -467,17 +490,21 @@ pub fn add(
     }
 }
 
-/// What the bodies have against each other along a row, over dt squared: 1 / (dt^2 J M^-1 J^T).
+/// What the bodies have against each other along a row, over dt squared: 1 / (dt^2 J M^-1 J^T), and the same of the
+/// heavier of the two alone.
 #[inline(always)]
-pub fn unit(measure: &Measure, a: &Body, turned_a: &Rotation, b: &Body, turned_b: &Rotation, dt: f32) -> f32 {
+pub fn unit(measure: &Measure, a: &Body, turned_a: &Rotation, b: &Body, turned_b: &Rotation, dt: f32) -> (f32, f32) {
     let along = |body: &Body, rotation: &Rotation, turn: Vec3| {
         let i = body.inertia;
         let inverse = Vec3::new(1.0 / i.x, 1.0 / i.y, 1.0 / i.z);
         let ease = measure.linear.length_squared() / body.mass + turn.dot(inertia(rotation, inverse, turn));
         if body.is_dynamic() { ease } else { 0.0 }
     };
-    let ease = along(a, turned_a, measure.turn_a) + along(b, turned_b, measure.turn_b);
-    if ease > 0.0 { 1.0 / (dt * dt * ease) } else { 0.0 }
+    let (ease_a, ease_b) = (along(a, turned_a, measure.turn_a), along(b, turned_b, measure.turn_b));
+    let both = ease_a + ease_b;
+    let less = if ease_a > 0.0 && ease_b > 0.0 { fmin(ease_a, ease_b) } else { both };
+    let unit = |ease: f32| if ease > 0.0 { 1.0 / (dt * dt * ease) } else { 0.0 };
+    (unit(both), unit(less))
 }
 
 impl System {

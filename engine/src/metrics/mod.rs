@@ -1,15 +1,18 @@
-//! Energy, momentum, penetration and a hash of all poses, computed from the state in double precision.
+//! Energy, momentum, penetration and a hash of all poses, computed from the state in double precision; and what joints
+//! pull with and are off by.
+
+mod joints;
+
+pub use joints::{JointMetrics, JointPeak, OfJoints, WorstJoints, joint_errors};
 
 use crate::backend::RunnerExt;
-use crate::glam::{DQuat, DVec3, Quat, Vec3};
-use crate::world::joint::{Hold, JointAxis};
-use crate::world::{BodyHandle, JointHandle};
+use crate::glam::{DQuat, DVec3};
+use crate::world::BodyHandle;
 use crate::{Result, Simulation};
 use drystone_kernels::detect::gate::counter;
 use drystone_kernels::detect::manifold::{FourPoints, record, word};
 use drystone_kernels::manifest::fnv1a;
 use drystone_kernels::state::rigid::kind;
-use std::collections::BTreeMap;
 
 /// What a state amounts to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,8 +32,10 @@ pub struct Metrics {
     pub mean_penetration: f64,
     /// Contact points.
     pub contacts: u64,
-    /// Highest speed of a body.
+    /// Highest speed of a body's centre of mass.
     pub max_speed: f64,
+    /// The body that has it, the first of several; `None` when nothing moves.
+    pub fastest: Option<BodyHandle>,
     /// Height of the top level: the highest centre of mass of a body that forces move; minus infinity when there is none.
     pub top: f64,
     /// Hash of every pose's bytes.
@@ -68,7 +73,9 @@ impl Metrics {
             m.potential_energy -= mass * f64::from(body.gravity_scale) * gravity.dot(position);
             m.momentum += mass * v;
             m.angular_momentum += position.cross(mass * v) + spin;
-            m.max_speed = m.max_speed.max(v.length());
+            if v.length() > m.max_speed {
+                (m.max_speed, m.fastest) = (v.length(), world.handle(index as u32));
+            }
             m.top = m.top.max(position.y);
         }
         let solved = runner.read(b.counters)?[counter::SOLVED as usize];
@@ -94,53 +101,6 @@ impl Metrics {
     pub fn energy(&self) -> f64 {
         self.kinetic_energy + self.potential_energy
     }
-}
-
-/// How far every joint is from where it holds its bodies: metres over the coordinates along lengths, radians over angles.
-/// Limits count beyond them. Joints that are broken are left out.
-pub fn joint_errors(simulation: &mut Simulation) -> Result<Vec<(JointHandle, f64, f64)>> {
-    let states: BTreeMap<_, _> = simulation.bodies()?.into_iter().collect();
-    let world = simulation.world();
-    let mut errors = Vec::new();
-    for handle in world.joints() {
-        let desc = world.joint(handle)?;
-        if world.is_broken(handle)? {
-            continue;
-        }
-        let end = |body: Option<BodyHandle>, anchor: Vec3, frame: Quat| {
-            let (anchor, frame) = (anchor.as_dvec3(), frame.as_dquat());
-            let Some(state) = body.and_then(|b| states.get(&b)) else { return (anchor, frame) };
-            let turn = state.rotation.as_dquat();
-            (state.position.as_dvec3() + turn * anchor, turn * frame)
-        };
-        let (point_a, frame_a) = end(Some(desc.body_a), desc.anchor_a, desc.frame_a);
-        let (point_b, frame_b) = end(desc.body_b, desc.anchor_b, desc.frame_b);
-        let apart = frame_b.inverse() * (point_a - point_b);
-        let between = frame_b.inverse() * frame_a;
-        let x = between * DVec3::X;
-        let twist = 2.0 * (between.x / between.w).atan();
-        let (sine, cosine) = (x.y.hypot(x.z), x.x);
-        let swing = if sine > 1e-9 { sine.atan2(cosine) / sine } else { 1.0 };
-        let values = [apart.x, apart.y, apart.z, twist, -swing * x.z, swing * x.y, apart.length()];
-        let off = |axis: JointAxis| {
-            let value = values[axis as usize];
-            match desc.axes[axis as usize].hold {
-                Hold::Free => 0.0,
-                Hold::At(at) => value - f64::from(at),
-                Hold::Between(low, high) => (value - f64::from(high)).max(0.0) + (f64::from(low) - value).max(0.0),
-            }
-        };
-        let (mut linear, mut angular) = (0.0, 0.0);
-        for axis in JointAxis::ALL {
-            let square = off(axis) * off(axis);
-            match axis {
-                JointAxis::Twist | JointAxis::SwingY | JointAxis::SwingZ => angular += square,
-                _ => linear += square,
-            }
-        }
-        errors.push((handle, linear.sqrt(), angular.sqrt()));
-    }
-    Ok(errors)
 }
 
 /// A value, and the step after which it was seen.
@@ -173,6 +133,8 @@ pub struct Worst {
     pub mean_penetration: Peak,
     /// Highest speed.
     pub max_speed: Peak,
+    /// The body that had it.
+    pub fastest: Option<BodyHandle>,
     /// Lowest height of the top level.
     pub top: Peak,
     /// Most bodies that were out.
@@ -189,6 +151,9 @@ impl Worst {
                 *peak = Peak { value, step };
             }
         };
+        if first || m.max_speed > self.max_speed.value {
+            self.fastest = m.fastest;
+        }
         let highest = |peak: &mut Peak, value: f64| keep(peak, value, value > peak.value);
         highest(&mut self.kinetic_energy, m.kinetic_energy);
         highest(&mut self.potential_energy, m.potential_energy);
@@ -218,5 +183,39 @@ impl Worst {
             ("quarantined", self.quarantined),
         ]
         .into_iter()
+    }
+}
+
+/// The least of every energy over time: beside [`Worst`], what was lost. Feed it what that is fed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Least {
+    seen: bool,
+    /// Lowest kinetic energy.
+    pub kinetic_energy: Peak,
+    /// Lowest potential energy.
+    pub potential_energy: Peak,
+    /// Lowest sum of both.
+    pub energy: Peak,
+}
+
+impl Least {
+    /// Takes the metrics after `step` steps into account.
+    pub fn see(&mut self, step: u64, m: &Metrics) {
+        let first = !std::mem::replace(&mut self.seen, true);
+        let lowest = |peak: &mut Peak, value: f64| {
+            if first || value < peak.value {
+                *peak = Peak { value, step };
+            }
+        };
+        lowest(&mut self.kinetic_energy, m.kinetic_energy);
+        lowest(&mut self.potential_energy, m.potential_energy);
+        lowest(&mut self.energy, m.energy());
+    }
+
+    /// Every one by the name of its field.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, Peak)> + use<> {
+        [("kinetic_energy", self.kinetic_energy), ("potential_energy", self.potential_energy), ("energy", self.energy)]
+            .into_iter()
     }
 }

@@ -1,0 +1,109 @@
+//! What bodies and joints are called. A name stands for one body, or for one joint, and goes with it; events, reports
+//! and scene files say it beside the slot.
+
+use super::{BodyDesc, BodyHandle, JointDesc, JointHandle, World, WorldError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Names by slot, and slots by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    by_slot: BTreeMap<u32, Arc<str>>,
+    by_name: BTreeMap<Arc<str>, u32>,
+}
+
+impl Names {
+    /// An error when something else is called so.
+    fn check(&self, what: &'static str, name: &str, slot: Option<u32>) -> Result<(), WorldError> {
+        match self.by_name.get(name) {
+            Some(other) if Some(*other) != slot => {
+                Err(WorldError::NameTaken { what, name: name.to_owned(), index: *other })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn set(&mut self, slot: u32, name: &str) {
+        self.forget(slot);
+        let name: Arc<str> = name.into();
+        self.by_name.insert(name.clone(), slot);
+        self.by_slot.insert(slot, name);
+    }
+
+    pub(in crate::world) fn forget(&mut self, slot: u32) {
+        if let Some(name) = self.by_slot.remove(&slot) {
+            self.by_name.remove(&name);
+        }
+    }
+}
+
+impl World {
+    /// Calls a body by a name that no other body has. It goes with the body.
+    pub fn set_name(&mut self, body: BodyHandle, name: &str) -> Result<(), WorldError> {
+        self.entry(body)?;
+        self.names.check("body", name, Some(body.index))?;
+        self.names.set(body.index, name);
+        Ok(())
+    }
+
+    /// Adds a body, as [`World::add`] does, with a name that no other body has.
+    pub fn add_named(&mut self, name: impl AsRef<str>, desc: BodyDesc) -> Result<BodyHandle, WorldError> {
+        self.names.check("body", name.as_ref(), None)?;
+        let body = self.add(desc)?;
+        self.names.set(body.index, name.as_ref());
+        Ok(body)
+    }
+
+    /// What a body is called, if it has a name and is there.
+    pub fn name(&self, body: BodyHandle) -> Option<&str> {
+        self.entry(body).ok()?;
+        self.names.by_slot.get(&body.index).map(|name| &**name)
+    }
+
+    /// The body of that name.
+    pub fn find(&self, name: &str) -> Option<BodyHandle> {
+        self.handle(*self.names.by_name.get(name)?)
+    }
+
+    /// Every body that has a name, in the order of the names.
+    pub fn names(&self) -> impl Iterator<Item = (&str, BodyHandle)> {
+        self.names.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.handle(*slot)?)))
+    }
+
+    /// Calls a joint by a name that no other joint has. It goes with the joint.
+    pub fn set_joint_name(&mut self, joint: JointHandle, name: &str) -> Result<(), WorldError> {
+        self.joint_entry(joint)?;
+        self.joint_names.check("joint", name, Some(joint.index()))?;
+        self.joint_names.set(joint.index(), name);
+        Ok(())
+    }
+
+    /// Adds a joint, as [`World::add_joint`] does, with a name that no other joint has.
+    pub fn add_joint_named(&mut self, name: impl AsRef<str>, desc: JointDesc) -> Result<JointHandle, WorldError> {
+        self.joint_names.check("joint", name.as_ref(), None)?;
+        let joint = self.add_joint(desc)?;
+        self.joint_names.set(joint.index(), name.as_ref());
+        Ok(joint)
+    }
+
+    /// What a joint is called, if it has a name and is there.
+    pub fn joint_name(&self, joint: JointHandle) -> Option<&str> {
+        self.joint_entry(joint).ok()?;
+        self.joint_names.by_slot.get(&joint.index()).map(|name| &**name)
+    }
+
+    /// The joint of that name.
+    pub fn find_joint(&self, name: &str) -> Option<JointHandle> {
+        self.joint_handle(*self.joint_names.by_name.get(name)?)
+    }
+
+    /// Every joint that has a name, in the order of the names.
+    pub fn joint_names(&self) -> impl Iterator<Item = (&str, JointHandle)> {
+        self.joint_names.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.joint_handle(*slot)?)))
+    }
+
+    /// The handle of the joint in a slot of the engine's buffers, if there is one.
+    pub fn joint_handle(&self, index: u32) -> Option<JointHandle> {
+        self.joints.handle(index)
+    }
+}

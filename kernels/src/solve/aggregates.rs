@@ -1,0 +1,275 @@
+//! What stiff constraints tie together is one more block of the descent: every aggregate is moved as one rigid body to
+//! where the forces on it balance, before the last dual pass. `aggregates_move` makes the motions.
+//!
+//! A sweep moves bodies one colour after the other, so the force that one felt of another is not that which the other felt of
+//! it. With kappa units of stiffness between them, the motion that two bodies have in common is found to one part in kappa
+//! an iteration, and what is missing is missing in their momentum: after an impact a jointed wall had 1.3 times what the
+//! balls brought. But what the bodies of an aggregate do to each other adds up to nothing. With y their targets, x where
+//! the sweep brought them, and the force of every contact and joint to the outside as it is at x,
+//!
+//! ```text
+//! [M / dt^2 + sum k J^T J] motion = sum M (y - x) / dt^2 - sum J^T f
+//! ```
+//!
+//! where the sums over constraints go over those to the outside, the one of stiffness over those to what does not move. All
+//! aggregates look at x before any is moved, so two that push each other take the same force: momentum is exact, linear
+//! and angular, whatever the number of iterations, with a floor or without. What is softer than [`Params::tie`] converges
+//! that way; what is stiffer ties, and is not seen from outside.
+
+use crate::detect::manifold::{Head, Record, record, word};
+use crate::gpu::glam::{UVec4, Vec3};
+use crate::gpu::{Four, Group, Load, OfPoints, Real, Store, Vector, sqrt};
+use crate::graph::island::{IslandShare, TileShares};
+use crate::math::{Pose, Rotation, Twist, inertia};
+use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
+use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, flag};
+use crate::solve::momentum::inertia_about;
+use crate::solve::solver_body::SolverBody;
+use crate::solve::surface::{Surface, Surfaces, pressed};
+use crate::solve::system::{Pulls, Sum, System, Systems};
+use crate::state::rigid::{Body, Entry, EntryRange, NONE, Params, contact_row, joint_row};
+use crate::{layout, stage};
+
+stage! {
+    "aggregates" group 64 {
+        read 0 bodies: Body,
+        read 1 starts: Pose,
+        read 2 solver_bodies: UVec4,
+        read 3 islands: u32,
+        read 4 members: u32,
+        read 5 poses: Pose,
+        read 6 deltas: Twist,
+        read 7 rows: u32,
+        read 8 params: Params,
+        read 9 joints: Joint,
+        read 10 joint_rows: JointRow,
+        read 11 row_states: RowState,
+        read 12 body_order: u32,
+        read 13 rotations: Rotation,
+        read 14 island_of: u32,
+        read 15 entries: Entry,
+        read 16 points: UVec4,
+        write 17 motions: Motion,
+        read 18 surfaces: UVec4,
+    }
+}
+
+layout! {
+    /// Push constants of `aggregates`.
+    pub struct Push {
+        /// Number of bodies.
+        pub count: u32,
+        /// Not 0: there are joints.
+        pub joints: u32,
+    }
+
+    /// How an aggregate is moved.
+    pub struct Motion {
+        /// All of it.
+        pub shift: Vec3,
+        /// Not 0: about where it is now, not where it started.
+        pub now: f32,
+        /// About its centre.
+        pub turn: Vec3,
+        /// Not 0: at all.
+        pub moves: f32,
+        /// Its centre.
+        pub centre: Vec3,
+    }
+}
+
+/// Corrects the aggregates that begin in a workgroup's tile.
+#[inline(always)]
+pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
+    let mut parts = TileShares::new(&b.islands, group, push.count);
+    while parts.more() {
+        let part = parts.next(&b.islands, group);
+        // The same for the subgroup.
+        if group.any(part.is_any()) {
+            correct(group, &part, push, b);
+        }
+    }
+}
+
+/// Moves an aggregate so that it has its momentum. All lanes of a subgroup are in here, with an aggregate or without, until the last loop:
+/// the sums want them all.
+#[inline(always)]
+fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>) {
+    // Mass and centre. Places count from the first member, next to which they are small.
+    let mut origin = Vec3::ZERO;
+    let mut key = NONE;
+    if part.is_any() {
+        let first = b.members.at(part.start);
+        origin = b.starts.at(first).position;
+        key = b.island_of.at(first);
+    }
+    let (mut mass, mut centre, mut hung) = (0.0, Vec3::ZERO, 0.0);
+    let mut place = part.first;
+    while group.any(place < part.end) {
+        if place < part.end {
+            let index = b.members.at(place);
+            let kilograms = SolverBody::mass(&b.solver_bodies, b.body_order.at(index));
+            mass += kilograms;
+            centre += (b.starts.at(index).position - origin) * kilograms;
+            hung += hangs(index, push, b);
+        }
+        place += part.step;
+    }
+    let (mass, centre) = (part.sum(group, mass), part.sums(group, centre));
+    let centre = origin + centre * (1.0 / mass);
+    // Where joints to the world hold it, levers are those of now.
+    let now = part.sum(group, hung) > 0.0;
+
+    // The aggregate as one body: its inertia, what it lacks, and what holds it.
+    let params = b.params.at(0);
+    let scale = 1.0 / (params.dt * params.dt);
+    let mut system = System::none();
+    let mut pulls = Pulls::<f32>::none();
+    let mut rules = (ContactRules::new(&params, false), JointRules::new(&params, false));
+    // What does not push holds nothing, however stiff it is.
+    (rules.0.curved, rules.1.curved) = (0.0, false);
+    let long = part.members() > params.many;
+    let mut held = 0.0;
+    let mut place = part.first;
+    while group.any(place < part.end && !(long && held > 0.0)) {
+        let here = place < part.end;
+        if here {
+            let index = b.members.at(place);
+            let (delta, rank) = (b.deltas.at(index), b.body_order.at(index));
+            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+            let target = frame.target;
+            let rotation = b.rotations.at(rank);
+            let start = b.starts.at(index).position - centre;
+            let r = if now { start + delta.linear } else { start };
+            let back = -frame.lag(&rotation, delta.angular);
+            let lack = (target.position - delta.linear) * (frame.mass * scale);
+            system.force += lack;
+            system.torque += r.cross(lack) + inertia(&rotation, frame.inertia, back) * scale;
+            let (diagonal, off) = inertia_about(&frame, &rotation, r);
+            system.ll += Vec3::splat(frame.mass * scale);
+            system.aa += diagonal * scale;
+            system.aa_off += off * scale;
+            held += touch(&mut pulls, &rules.0, index, key, start, b);
+            if push.joints != 0 {
+                held += hold(&mut system, &rules.1, index, key, r, b);
+            }
+        }
+        place += part.step;
+    }
+    let held = part.sum(group, held);
+    let system = Systems::<f32>::gather(&system).plus(&Systems::of(&pulls)).over_lanes(group, part.step);
+    let motion = system.ldl();
+    let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
+    let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
+    let square = turn.length_squared();
+    // The motion is rigid to first order only.
+    let most = params.largest_turn;
+    let cut = if square > most * most { most / sqrt(square) } else { 1.0 };
+    let turn = turn * cut;
+    let moves = !(long && held > 0.0) && is_finite(&Twist { linear: shift, angular: turn });
+    if part.is_any() && part.first == part.start {
+        let (now, moves) = (if now { 1.0 } else { 0.0 }, if moves { 1.0 } else { 0.0 });
+        b.motions.put(key, Motion { shift, now, turn, moves, centre });
+    }
+}
+
+/// Joints of a body to what does not move.
+#[inline(always)]
+fn hangs(index: u32, push: &Push, b: &Bindings<'_>) -> f32 {
+    let mut count = 0.0;
+    if push.joints != 0 {
+        let links = joint_row(&b.rows, index, b.entries.len());
+        let mut e = links.start;
+        while e < links.end {
+            let entry = b.entries.at(e);
+            let joint = b.joints.at(entry.joint());
+            // One to the world names the body itself.
+            let fixed = entry.other == index || !b.bodies.at(entry.other).is_dynamic();
+            count += if fixed && joint.flags & flag::BROKEN == 0 { 1.0 } else { 0.0 };
+            e += 1;
+        }
+    }
+    count
+}
+
+/// Adds the contacts of a member, at `r` from the centre, with what is outside; returns how many of them are with what does not
+/// move.
+#[inline(always)]
+fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
+    let mut count = 0.0;
+    let range: EntryRange = contact_row(&b.rows, index, b.entries.len());
+    let moved = Moved::<Four>::splat(&b.deltas.at(index));
+    let mut e = range.start;
+    while e < range.end {
+        let entry = b.entries.at(e);
+        let fixed = !b.bodies.at(entry.other).is_dynamic();
+        if fixed || b.island_of.at(entry.other) != key {
+            let record: Record<'_> = b.points.window(record(entry.manifold()));
+            let head = Head::load(&record, 0);
+            let is_a = !Four::odd(&entry.side);
+            let theirs = Moved::<Four>::splat(&b.deltas.at(entry.other));
+            let mut shared = Shared::<Four>::new(&head, is_a, &moved, &theirs);
+            let side = Four::splat(if entry.is_a() { 1.0 } else { -1.0 });
+            // As in `primal`, without a branch.
+            let manifold = if head.driven { entry.manifold() } else { 0 };
+            let surface = Surface::load(&b.surfaces, manifold).only_if(head.driven);
+            let surfaces = Surfaces::<Four>::new(|_| surface);
+            let press = Four::splat(pressed(record.at(word::LAMBDA + 2)));
+            let mut resistance = surfaces.resist(shared.normal, shared.turn(), press);
+            shared = shared.with_surfaces(&surfaces);
+            let points = Points::<Four>::of(|word| Four::load_each(&record, word));
+            let mut response = respond(rules, &shared, &points);
+            if !fixed {
+                let none = Four::splat(0.0);
+                (response.k_normal, response.k_tangent, response.k_bitangent) = (none, none, none);
+                (resistance.k, resistance.k_normal) = (none, none);
+            }
+            let offset = if entry.is_a() { Vec3::ZERO } else { head.offset };
+            pulls.add(&Sum::turning(&resistance, shared.normal, side).total(), shared.normal.common());
+            let sum = Sum::of(&response, &shared, points.lever + Vector::splat(offset + r), side);
+            pulls.add(&sum.total(), shared.normal.common());
+            count += if fixed && Four::any(response.active) { 1.0 } else { 0.0 };
+        }
+        e += 1;
+    }
+    count
+}
+
+/// The same of joints.
+#[inline(always)]
+fn hold(system: &mut System, rules: &JointRules, index: u32, key: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
+    let links = joint_row(&b.rows, index, b.entries.len());
+    let mut count = 0.0;
+    let mut e = links.start;
+    while e < links.end {
+        let entry = b.entries.at(e);
+        let joint = b.joints.at(entry.joint());
+        let is_a = entry.is_a();
+        let fixed = entry.other == index || !b.bodies.at(entry.other).is_dynamic();
+        let inside = !fixed && b.island_of.at(entry.other) == key;
+        if !inside && joint.flags & flag::BROKEN == 0 {
+            let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
+            let side = if is_a { 1.0 } else { -1.0 };
+            let mut force = Vec3::ZERO;
+            let rows = joint.rows_within(b.joint_rows.len());
+            let mut n = 0;
+            while n < rows {
+                let (row, state) = (b.joint_rows.at(joint.first_row + n), b.row_states.at(joint.first_row + n));
+                let measure = ends.measure(row.axis);
+                let turn = if is_a { measure.turn_a } else { measure.turn_b };
+                let asked = row.ask(rules, &state, &measure, joint.length);
+                let k = if fixed { asked.k } else { 0.0 };
+                system.pull(measure.linear * side, (turn + r.cross(measure.linear)) * side, k, asked.force);
+                force += measure.linear * asked.force;
+                n += 1;
+            }
+            if fixed {
+                let lever = if is_a { ends.lever_a } else { ends.reach_b };
+                system.stiffen(lever + r, force);
+                count += 1.0;
+            }
+        }
+        e += 1;
+    }
+    count
+}

@@ -1,0 +1,335 @@
+//! What the stages of the primal family have in common: the buffers, and how `primal`'s code gets at them.
+//!
+//! A stage of the family is one call of `primal_stage!`. It says whether the stage knows of joints and of a stiffness
+//! for every row of a contact, and which buffers it has besides those of all; plans bind any of them from one set
+//! ([`Buffers`]).
+
+use crate::detect::manifold::Record;
+#[cfg(not(target_arch = "spirv"))]
+use crate::gpu::{Buffer, glam::UVec4};
+use crate::gpu::{Group, Load, OfPoints, Read, Write, glam::Vec3};
+use crate::math::{Pose, Rotation, Twist};
+use crate::solve::joints::{Joint, JointEnds, JointRow, JointRules, RowState, add, flag};
+use crate::solve::solver_body::SolverBody;
+use crate::solve::surface::Surface;
+use crate::solve::system::System;
+use crate::state::rigid::{ColourRange, Entry, EntryRange, Params, joint_row};
+
+/// What the pass reads and writes.
+pub trait Bound {
+    /// Whether there are joints.
+    const JOINTS: bool;
+    /// Whether every row of a contact has a stiffness of its own.
+    const ROWS: bool;
+    /// Whether this is the pass behind the iterations, which corrects the error that is left (section 6).
+    const STABILISE: bool;
+    /// Settings.
+    fn params(&self) -> Params;
+    /// Bodies of a colour and a kind.
+    fn range(&self, index: u32) -> ColourRange;
+    /// The body at a place in the order of colours.
+    fn ordered(&self, place: u32) -> u32;
+    /// What the body at a place brings along.
+    fn frame(&self, place: u32) -> SolverBody;
+    /// Contacts in its row.
+    fn row(&self, place: u32) -> EntryRange;
+    /// The rotation it has now.
+    fn rotation(&self, place: u32) -> Rotation;
+    /// The way a body went.
+    fn delta(&self, index: u32) -> Twist;
+    /// How fast it is, in the pass behind the iterations.
+    #[inline(always)]
+    fn velocity(&self, _index: u32) -> Twist {
+        Twist { linear: Vec3::ZERO, angular: Vec3::ZERO }
+    }
+    /// An entry of a row.
+    ///
+    /// # Safety
+    /// It is one: [`Bound::row`] gave the row.
+    unsafe fn entry(&self, e: u32) -> Entry;
+    /// The record of a manifold.
+    fn record(&self, manifold: u32) -> Record<'_>;
+    /// What the surfaces of a manifold do; nothing in the pass behind the iterations.
+    #[inline(always)]
+    fn surface(&self, _manifold: u32) -> Surface {
+        Surface::none()
+    }
+    /// Behind the last place in the order of colours.
+    fn places(&self) -> u32;
+    /// Asks for the entries of the body at a place, and for how it moved.
+    fn prefetch_entries(&self, place: u32);
+    /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
+    fn prefetch_contact(&self, e: u32);
+    /// The same long before.
+    fn prefetch_contact_early(&self, e: u32);
+    /// Turns the body at a place.
+    fn turn(&mut self, place: u32, rotation: Rotation);
+    /// Moves a body.
+    fn put(&mut self, index: u32, delta: Twist);
+    /// Says where a body is. Until the pass behind the iterations nobody but joints looks there.
+    #[inline(always)]
+    fn show(&mut self, _index: u32, _pose: Pose) {}
+    /// Stiffness of the tangent rows of manifolds, where every row has its own.
+    #[inline(always)]
+    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
+        (F::splat(0.0), F::splat(0.0))
+    }
+    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a
+    /// subgroup call it together; those for which `on` is false have no body.
+    #[inline(always)]
+    fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32)) -> System {
+        System::none()
+    }
+}
+
+/// Buffers that joints ask with.
+pub struct JointViews<'a, 'b> {
+    /// Settings.
+    pub params: &'b Read<'a, Params>,
+    /// Rows of bodies.
+    pub rows: &'b Read<'a, u32>,
+    /// Their entries.
+    pub entries: &'b Read<'a, Entry>,
+    /// Joints.
+    pub joints: &'b Read<'a, Joint>,
+    /// Their rows.
+    pub joint_rows: &'b Read<'a, JointRow>,
+    /// What the solver knows of those.
+    pub row_states: &'b Read<'a, RowState>,
+    /// Poses at the start of the step.
+    pub starts: &'b Read<'a, Pose>,
+    /// The way of every body since then.
+    pub deltas: &'b Write<'a, Twist>,
+    /// Where bodies are.
+    pub poses: &'b Write<'a, Pose>,
+}
+
+impl JointViews<'_, '_> {
+    /// See [`Bound::joints`].
+    #[inline(always)]
+    pub fn pull(&self, group: &Group, on: bool, index: u32, (lane, lanes): (u32, u32), stabilise: bool) -> System {
+        let mut system = System::none();
+        let rules = JointRules::new(&self.params.at(0), stabilise);
+        let mut row = EntryRange::EMPTY;
+        if on {
+            row = joint_row(self.rows, index, self.entries.len());
+        }
+        // Lanes go through as many joints as the one of their subgroup that has the most, and through as many rows of
+        // each: the sums over teams want them all. One that has none left looks at the first joint and adds nothing.
+        let mut e = row.start + lane;
+        while group.any(e < row.end) {
+            let here = e < row.end;
+            let entry = self.entries.at(if here { e } else { 0 });
+            let joint = self.joints.at(if here { entry.joint() } else { 0 });
+            let holds = here && joint.flags & flag::BROKEN == 0;
+            let mut ends = JointEnds::none();
+            if holds {
+                ends = JointEnds::moving(&joint, self.starts, self.deltas, self.poses);
+            }
+            let side = if entry.is_a() { 1.0 } else { -1.0 };
+            add(&mut system, &rules, (group, holds), &joint, &ends, side, self.joint_rows, self.row_states);
+            e += lanes;
+        }
+        system
+    }
+}
+
+/// Buffers of a recording that stages of the family are bound to; each takes those that it has.
+#[cfg(not(target_arch = "spirv"))]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "fields have the names of the bindings")]
+pub struct Buffers {
+    pub params: Buffer<Params>,
+    pub solver_bodies: Buffer<UVec4>,
+    pub points: Buffer<UVec4>,
+    pub entries: Buffer<Entry>,
+    pub ranges: Buffer<ColourRange>,
+    pub order: Buffer<u32>,
+    pub rotations: Buffer<Rotation>,
+    pub deltas: Buffer<Twist>,
+    pub poses: Buffer<Pose>,
+    pub velocities: Buffer<Twist>,
+    pub starts: Buffer<Pose>,
+    pub joints: Buffer<Joint>,
+    pub joint_rows: Buffer<JointRow>,
+    pub row_states: Buffer<RowState>,
+    pub rows: Buffer<u32>,
+    pub tangent_stiffness: Buffer<UVec4>,
+    pub surfaces: Buffer<UVec4>,
+}
+
+/// Declares a stage of the family: `stage!`, `run`, and how they get at the buffers.
+macro_rules! primal_stage {
+    ($name:literal, joints $joints:tt, rows $rows:tt, stabilise $stabilise:tt, poses $poses:tt {
+        $($access:ident $binding:tt $field:ident : $ty:ty,)*
+    }) => {
+        $crate::stage! {
+            $name group 64, wide {
+                read 0 params: $crate::state::rigid::Params,
+                read 1 solver_bodies: $crate::gpu::glam::UVec4,
+                read 2 points: $crate::gpu::glam::UVec4,
+                read 3 entries: $crate::state::rigid::Entry,
+                read 4 ranges: $crate::state::rigid::ColourRange,
+                read 5 order: u32,
+                update 6 rotations: $crate::math::Rotation,
+                update 7 deltas: $crate::math::Twist,
+                $($access $binding $field: $ty,)*
+            }
+        }
+
+        #[cfg(not(target_arch = "spirv"))]
+        impl Bind {
+            /// Those buffers of the family that the stage has.
+            pub fn of(all: &$crate::solve::sweep::Buffers) -> Self {
+                Self {
+                    params: all.params,
+                    solver_bodies: all.solver_bodies,
+                    points: all.points,
+                    entries: all.entries,
+                    ranges: all.ranges,
+                    order: all.order,
+                    rotations: all.rotations,
+                    deltas: all.deltas,
+                    $($field: all.$field,)*
+                }
+            }
+        }
+
+        impl $crate::solve::sweep::Bound for Bindings<'_> {
+            const JOINTS: bool = $joints;
+            const ROWS: bool = $rows;
+            const STABILISE: bool = $stabilise;
+            #[inline(always)]
+            fn params(&self) -> $crate::state::rigid::Params {
+                $crate::gpu::Load::at(&self.params, 0)
+            }
+            #[inline(always)]
+            fn range(&self, index: u32) -> $crate::state::rigid::ColourRange {
+                $crate::gpu::Load::at(&self.ranges, index)
+            }
+            #[inline(always)]
+            fn ordered(&self, place: u32) -> u32 {
+                $crate::gpu::Load::at(&self.order, place)
+            }
+            #[inline(always)]
+            fn frame(&self, place: u32) -> $crate::solve::solver_body::SolverBody {
+                use $crate::solve::solver_body::SolverBody;
+                SolverBody::load(&SolverBody::at(&self.solver_bodies, place))
+            }
+            #[inline(always)]
+            fn row(&self, place: u32) -> $crate::state::rigid::EntryRange {
+                use $crate::solve::solver_body::SolverBody;
+                SolverBody::row(&SolverBody::at(&self.solver_bodies, place), self.entries.len())
+            }
+            #[inline(always)]
+            fn rotation(&self, place: u32) -> $crate::math::Rotation {
+                $crate::gpu::Load::at(&self.rotations, place)
+            }
+            #[inline(always)]
+            fn delta(&self, index: u32) -> $crate::math::Twist {
+                $crate::gpu::Load::at(&self.deltas, index)
+            }
+            #[inline(always)]
+            unsafe fn entry(&self, e: u32) -> $crate::state::rigid::Entry {
+                // SAFETY: `row` holds its end against the number of entries.
+                unsafe { self.entries.known(e) }
+            }
+            #[inline(always)]
+            fn record(&self, manifold: u32) -> $crate::detect::manifold::Record<'_> {
+                self.points.window($crate::detect::manifold::record(manifold))
+            }
+            #[inline(always)]
+            fn places(&self) -> u32 {
+                self.order.len()
+            }
+            #[inline(always)]
+            fn prefetch_entries(&self, place: u32) {
+                let (index, row) = (self.ordered(place), self.row(place));
+                self.entries.prefetch(row.start, row.count());
+                self.deltas.prefetch(index, 1);
+            }
+            #[inline(always)]
+            fn prefetch_contact(&self, e: u32) {
+                use $crate::detect::manifold::{record, word};
+                let entry = $crate::gpu::Load::at(&self.entries, e);
+                self.points.prefetch(record(entry.manifold()), word::COUNT);
+                self.deltas.prefetch(entry.other, 1);
+            }
+            #[inline(always)]
+            fn prefetch_contact_early(&self, e: u32) {
+                use $crate::detect::manifold::{record, word};
+                let entry = $crate::gpu::Load::at(&self.entries, e);
+                self.points.prefetch_early(record(entry.manifold()), word::COUNT);
+            }
+            #[inline(always)]
+            fn turn(&mut self, place: u32, rotation: $crate::math::Rotation) {
+                $crate::gpu::Store::put(&mut self.rotations, place, rotation);
+            }
+            #[inline(always)]
+            fn put(&mut self, index: u32, delta: $crate::math::Twist) {
+                $crate::gpu::Store::put(&mut self.deltas, index, delta);
+            }
+            $crate::solve::sweep::primal_stage! { @poses $poses }
+            $crate::solve::sweep::primal_stage! { @joints $joints }
+            $crate::solve::sweep::primal_stage! { @rows $rows }
+            $crate::solve::sweep::primal_stage! { @stabilise $stabilise }
+        }
+
+        /// Solves a workgroup's bodies of the colour, or all of them.
+        #[inline(always)]
+        pub fn run<F: $crate::gpu::OfPoints>(group: &$crate::gpu::Group, push: &Push, b: &mut Bindings<'_>) {
+            $crate::solve::primal::sweep::<F, _>(group, push, b);
+        }
+    };
+    (@joints true) => {
+        #[inline(always)]
+        fn joints(
+            &self,
+            group: &$crate::gpu::Group,
+            on: bool,
+            index: u32,
+            lanes: (u32, u32),
+        ) -> $crate::solve::system::System {
+            let views = $crate::solve::sweep::JointViews {
+                params: &self.params,
+                rows: &self.rows,
+                entries: &self.entries,
+                joints: &self.joints,
+                joint_rows: &self.joint_rows,
+                row_states: &self.row_states,
+                starts: &self.starts,
+                deltas: &self.deltas,
+                poses: &self.poses,
+            };
+            views.pull(group, on, index, lanes, <Self as $crate::solve::sweep::Bound>::STABILISE)
+        }
+    };
+    (@rows true) => {
+        #[inline(always)]
+        fn tangents<F: $crate::gpu::OfPoints>(&self, manifolds: &F::Each<u32>) -> (F, F) {
+            $crate::solve::contact::tangent_stiffness(&self.tangent_stiffness, manifolds)
+        }
+    };
+    (@stabilise true) => {
+        #[inline(always)]
+        fn velocity(&self, index: u32) -> $crate::math::Twist {
+            $crate::gpu::Load::at(&self.velocities, index)
+        }
+    };
+    (@stabilise false) => {
+        #[inline(always)]
+        fn surface(&self, manifold: u32) -> $crate::solve::surface::Surface {
+            $crate::solve::surface::Surface::load(&self.surfaces, manifold)
+        }
+    };
+    (@poses true) => {
+        #[inline(always)]
+        fn show(&mut self, index: u32, pose: $crate::math::Pose) {
+            $crate::gpu::Store::put(&mut self.poses, index, pose);
+        }
+    };
+    (@poses false) => {};
+    (@joints false) => {};
+    (@rows false) => {};
+}
+pub(crate) use primal_stage;
