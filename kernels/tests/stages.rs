@@ -15,9 +15,11 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names that a source declares stages with: the string behind every `stage! {` at the start of a line.
+/// Names that a source declares stages with: the string behind every `stage! {` at the start of a line, or the same of a
+/// family of stages.
 fn declared(text: &str) -> Vec<String> {
-    let uses = text.split("\nstage! {").skip(1);
+    let macros = ["\nstage! {", "\nprimal_stage! {", "\ndual_stage! {"];
+    let uses = macros.into_iter().flat_map(|m| text.split(m).skip(1));
     uses.map(|rest| rest.split('"').nth(1).expect("a stage begins with its name").to_owned()).collect()
 }
 

@@ -7,7 +7,7 @@ use crate::gpu::glam::UVec4;
 use crate::gpu::{Load, Local, Store, abs, fmax, fmin, sqrt};
 use crate::math::{Pose, Twist};
 use crate::solve::impact::count::{RESTS, STRUCK, WORDS};
-use crate::solve::impact::{Meeting, ROUNDS, Struck, acceleration, four, four_words, phase, word};
+use crate::solve::impact::{LEAST_WAY, Meeting, ROUNDS, Struck, acceleration, four, four_words, phase, word};
 use crate::solve::surface::Surface;
 use crate::state::rigid::{Body, Params};
 use crate::{layout, stage};
@@ -26,6 +26,7 @@ stage! {
         update 9 impacts: UVec4,
         update 10 impact_counts: u32,
         update 11 counters: u32,
+        read 12 deltas: Twist,
     }
 }
 
@@ -129,12 +130,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if before {
         let restitution = Surface::load(&b.surfaces, item).restitution;
         let threshold = params.bounce * sqrt(params.gravity.length_squared()) * params.dt;
+        let least = LEAST_WAY * meeting.length / params.dt;
         let mut wanted = 0;
         let mut speeds = Local::splat(0.0);
         let mut k = 0;
         while k < meeting.count {
             let (point, now) = (meeting.points.at(k), meeting.speed(k));
-            if (point.lambda.z < 0.0) & (now < 0.0) {
+            if (point.lambda.z < 0.0) & (now < -least) {
                 let mut hit = -now;
                 if first {
                     // Until the gap is covered, it goes on being accelerated; what overlaps hit when there was none.
@@ -164,6 +166,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         };
         let of = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS).wrapping_add(RESTS));
         let free = (of(index_a) | of(index_c)) & (1 << ROUNDS) == 0;
+        let (way_a, way_c) = (b.deltas.at(index_a), b.deltas.at(index_c));
         let mut lower = Local::splat(0.0);
         let mut k = 0;
         while k < meeting.count {
@@ -174,7 +177,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             // What is free is also slowed down, as long as it does not pull; the others are only pushed.
             lower.put(k, if free & bounces { -given } else { 0.0 });
             let stays = fmin(0.0, meeting.speed(k));
-            let shall = if bounces { met.speed(k) - 0.5 * closing * params.dt } else { stays };
+            // How far above where they touch, or where they were if they overlapped.
+            let above = fmax(meeting.points.at(k).gap.z, 0.0) + meeting.way(k, &way_a, &way_c);
+            let left = met.speed(k);
+            let here = sqrt(fmax(0.0, left * left + 2.0 * closing * above));
+            let leaves = (if left > 0.0 { here } else { left }) - 0.5 * closing * params.dt;
+            let shall = if bounces { leaves } else { stays };
             // One that did not push is no contact.
             speed.put(k, if given > 0.0 { shall } else { -f32::MAX });
             total.put(k, 0.0);

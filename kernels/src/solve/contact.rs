@@ -146,6 +146,8 @@ pub struct Shared<F: Real> {
     shift: Vector<F>,
     turn: Vector<F>,
     turn_b: Vector<F>,
+    /// 1, or 0 where points are not followed along arcs.
+    arcs: F,
     /// The same as `shift` and `turn` of what the iterations did, in the pass behind them.
     before: (Vector<F>, Vector<F>),
 }
@@ -169,6 +171,7 @@ impl<F: OfPoints> Shared<F> {
             shift,
             turn,
             turn_b,
+            arcs: F::splat(1.0),
             before: (Vector::zero(), Vector::zero()),
         }
     }
@@ -179,11 +182,14 @@ impl<F: OfPoints> Shared<F> {
         self.turn
     }
 
-    /// With surfaces that move by themselves.
+    /// With surfaces that move by themselves. The arcs of those that turn are in the drift already, and so are those of what
+    /// goes round with them.
     #[inline(always)]
     pub fn with_surfaces(mut self, surfaces: &Surfaces<F>) -> Self {
+        let (zero, one) = (F::splat(0.0), F::splat(1.0));
         self.shift = self.shift + surfaces.drift();
         self.turn = self.turn + self.normal * surfaces.spin();
+        self.arcs = F::select(zero.below(surfaces.spin().size()), zero, one);
         self
     }
 
@@ -282,7 +288,7 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
         // Points of what turns go along arcs. Along the normal this is left out: a ball rolls on ever new points.
         let (on_a, on_b) = (points.lever, points.lever + shared.offset);
-        let arc = (turn_a.cross(turn_a.cross(on_a)) - turn_b.cross(turn_b.cross(on_b))) * F::splat(0.5);
+        let arc = (turn_a.cross(turn_a.cross(on_a)) - turn_b.cross(turn_b.cross(on_b))) * (F::splat(0.5) * shared.arcs);
         error.x = error.x + t.dot(arc);
         error.y = error.y + u.dot(arc);
     }

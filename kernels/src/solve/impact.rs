@@ -3,8 +3,9 @@
 //!
 //! **The speed of an impact.** Velocities are differences of poses, so they belong to the middle of a step. At its start, a
 //! contact whose bodies are accelerated by a closes in with u = u0 + a dt / 2, and when it has covered its gap, with
-//! u^2 - 2 a gap. Bodies are left where they touch, so what they get is e times that, less a dt / 2 for the same reason: energy is
-//! then kept to rounding, whatever the step and wherever in it the impact falls.
+//! u^2 - 2 a gap. Where bodies touch they get e times that. Few iterations leave them a little deeper or above: they get what
+//! makes it that speed where they touch, u^2 + 2 a depth; less a dt / 2 for the same reason as before. Energy is then
+//! kept to rounding, whatever the step and wherever in it the impact falls.
 //!
 //! **Which contacts.** First (`bounce_start`, and rounds of `bounce` and `bounce_apply`) on velocities from before the step: every contact
 //! that pushed in the iterations and is closing in gets the impulse of its own impact, again and again until none closes in. A blow
@@ -72,6 +73,9 @@ pub mod phase {
 
 /// Rounds of each kind: as many bodies does a blow pass through in a step. What is left of it goes on in the next.
 pub const ROUNDS: u32 = 8;
+
+/// Part of a collider's size by which a contact has to close in within a step: less is rounding, and no impact.
+pub const LEAST_WAY: f32 = 1e-6;
 
 /// Sweeps over the points of a manifold: four points on a plane, of which one is determined by the others.
 const SWEEPS: u32 = 12;
@@ -161,6 +165,8 @@ pub struct Meeting {
     pub points: FourPoints,
     /// From b to a.
     pub normal: Vec3,
+    /// What errors are measured against.
+    pub length: f32,
     /// From b's centre of mass to a's.
     pub offset: Vec3,
     /// The bodies.
@@ -179,6 +185,7 @@ impl Meeting {
             count: least(manifold.count, POINTS),
             points: FourPoints::load(points, record(item)),
             normal: head.normal,
+            length: head.length,
             offset: head.offset,
             a,
             b,
@@ -190,6 +197,14 @@ impl Meeting {
     pub fn speed(&self, k: u32) -> f32 {
         let lever = self.points.at(k).lever;
         self.a.speed(self.normal, lever) - self.b.speed(self.normal, lever + self.offset)
+    }
+
+    /// How far a point went apart when its bodies went these ways.
+    #[inline(always)]
+    pub fn way(&self, k: u32, way_a: &Twist, way_b: &Twist) -> f32 {
+        let lever = self.points.at(k).lever;
+        let on_a = way_a.linear + way_a.angular.cross(lever);
+        self.normal.dot(on_a - way_b.linear - way_b.angular.cross(lever + self.offset))
     }
 
     /// Impulses that give the points which `wanted` names the speeds `speeds`, each at least `least`.

@@ -108,6 +108,7 @@ fn record_impulses(
         impacts: s.impacts,
         impact_counts: impacts.counts,
         counters: s.counters,
+        deltas: solve.deltas,
     };
     let push = bounce::Push { limit: solve.capacities.manifolds, phase, parity: round & 1, round };
     r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
