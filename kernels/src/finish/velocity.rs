@@ -58,6 +58,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let mut turned = delta.angular;
         if turned.length_squared() > FAST * FAST {
             turned = SolverBody::held_turn(&b.solver_bodies, rank, turned);
+            // The pass behind takes the difference for what it did itself.
+            b.deltas.put(item, Twist { linear: delta.linear, angular: turned });
         }
         let velocity = Twist { linear: delta.linear * scale, angular: turned * scale };
         // SAFETY: as above.

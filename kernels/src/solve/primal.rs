@@ -19,7 +19,7 @@ use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, resp
 use crate::solve::solver_body::SolverBody;
 use crate::solve::sweep::{Bound, primal_stage};
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
-use crate::solve::turns::{FAST, TurnEnds, TurnForm, Turns};
+use crate::solve::turns::{TurnEnds, TurnForm, Turns};
 use crate::state::rigid::{EntryRange, NONE, option};
 
 layout! {
@@ -144,13 +144,19 @@ impl<B: OfBodies> Batch<B> {
         let mut index = NONE;
         let mut row = EntryRange::EMPTY;
         let mut mine = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+        // Behind the iterations, what they did and what comes on top are told apart.
+        let mut before = mine;
         if on {
             index = b.ordered(place);
             row = b.row(place);
             mine = b.delta(index);
+            if T::STABILISE {
+                before = went(&b.velocity(index), b.params().dt);
+                mine = besides(&mine, &before);
+            }
         }
         B::put_lane(&mut self.indices, i, index);
-        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, index, &mine, row, next, team, b));
+        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, (&mine, &before), row, next, team, b));
         if T::JOINTS {
             B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width)));
         }
@@ -201,18 +207,14 @@ fn went(velocity: &Twist, dt: f32) -> Twist {
 /// What a body was moved by besides.
 #[inline(always)]
 fn besides(delta: &Twist, went: &Twist) -> Twist {
-    // How far a fast body with joints turned is not what it was turned by: see `SolverBody::held_turn`.
-    let fast = went.angular.length_squared() > FAST * FAST;
-    let angular = if fast { Vec3::ZERO } else { delta.angular - went.angular };
-    Twist { linear: delta.linear - went.linear, angular }
+    Twist { linear: delta.linear - went.linear, angular: delta.angular - went.angular }
 }
 
 /// What this lane's part of the body's manifolds asks.
 #[inline(always)]
 fn gather<F: OfPoints, B: Bound>(
     group: &Group,
-    index: u32,
-    mine: &Twist,
+    (mine, before): (&Twist, &Twist),
     row: EntryRange,
     next: EntryRange,
     team: Team,
@@ -220,15 +222,7 @@ fn gather<F: OfPoints, B: Bound>(
 ) -> Pulls<F::Body> {
     let rules = ContactRules::new(&b.params(), B::STABILISE);
     let mut pulls = Pulls::none();
-    // Behind the iterations, what they did and what comes on top are told apart.
-    let dt = b.params().dt;
-    let mut moved = Moved::splat(mine);
-    let mut before = moved;
-    if B::STABILISE && index != NONE {
-        let went = went(&b.velocity(index), dt);
-        moved = Moved::splat(&besides(mine, &went));
-        before = Moved::splat(&went);
-    }
+    let moved = Moved::splat(mine);
     let mut ahead = next.start;
     let mut e = row.start + team.lane;
     while group.any(e < row.end) {
@@ -248,12 +242,13 @@ fn gather<F: OfPoints, B: Bound>(
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
             let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
             if B::STABILISE {
-                let went = F::map(&entries, |entry| went(&b.velocity(entry.other), dt));
-                let theirs = F::map(&entries, |entry| {
-                    besides(&b.delta(entry.other), &self::went(&b.velocity(entry.other), dt))
+                let dt = b.params().dt;
+                let past = F::map(&entries, |entry| went(&b.velocity(entry.other), dt));
+                let more = F::map(&entries, |entry| {
+                    besides(&b.delta(entry.other), &went(&b.velocity(entry.other), dt))
                 });
-                shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
-                shared = shared.behind(is_a, &before, &Moved::new(&went));
+                shared = Shared::new(&heads, is_a, &moved, &Moved::new(&more));
+                shared = shared.behind(is_a, &Moved::splat(before), &Moved::new(&past));
             }
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
             let offset = Vector::select(is_a, Vector::zero(), shared.offset);
