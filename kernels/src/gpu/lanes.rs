@@ -466,7 +466,7 @@ mod tests {
             let s = scene(n);
             let ranges = List(vec![ColourRange { start: 3, end: n as u32, lanes }]);
             for (index, serial) in [(0, 0), (1, 0), (0, 1)].into_iter().take(if lanes == 1 { 3 } else { 2 }) {
-                let push = primal::Push { range: 0, serial, stabilise: 0 };
+                let push = primal::Push { range: 0, serial };
                 let played = play(index, 64, width, |group| {
                     let mut b = primal_joints::Bindings {
                         params: s.params.read(),
