@@ -71,6 +71,26 @@ fn pushed(item: u32, now: &Twist, body: &Body, b: &Bindings<'_>) -> Vec3 {
     if all { velocity } else { now.linear }
 }
 
+/// What of its velocity the body has besides because an impact counts as one at the end of the step: what outer forces changed
+/// of the speed of the contact in it. They act on all of a body, so it is turned by none of it.
+#[inline(always)]
+fn undone(item: u32, entry: &Entry, n: Vec3, body: &Body, b: &Bindings<'_>) -> Vec3 {
+    let params = b.params.at(0);
+    let place = entry.manifold().wrapping_mul(word::COUNT).wrapping_add(word::BOUNCED);
+    let bounced = four(b.impacts.at(place));
+    let rests = |body: u32| b.impact_counts.at(body.wrapping_mul(WORDS).wrapping_add(RESTS)) & (1 << ROUNDS) != 0;
+    let any = bounced.at(0) + bounced.at(1) + bounced.at(2) + bounced.at(3) > 0.0;
+    let mut change = Vec3::ZERO;
+    if any && !rests(item) && !rests(entry.other) {
+        let other = b.bodies.at(entry.other);
+        let mine = acceleration(&params, body, &b.forces.at(item));
+        let theirs = acceleration(&params, &other, &b.forces.at(entry.other));
+        let part = if other.is_dynamic() { other.mass / (body.mass + other.mass) } else { 1.0 };
+        change = n * (n.dot(theirs - mine) * params.dt * part);
+    }
+    change
+}
+
 #[inline(always)]
 fn entries_of(item: u32, b: &Bindings<'_>) -> EntryRange {
     contact_row(&b.rows, item, b.entries.len())
@@ -106,6 +126,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let part = if whole { 1.0 } else { share(&b.impact_counts, item, entry.other, push.parity) };
         let head = Head::load(&b.points, record(manifold));
         let points = FourPoints::load(&b.points, record(manifold));
+        if whole {
+            struck.velocity.linear += undone(item, &entry, head.normal, &body, b);
+        }
         let mut k = 0;
         while k < POINTS {
             let impulse = head.normal * (impulses.at(k) * part);

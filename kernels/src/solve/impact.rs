@@ -14,8 +14,8 @@
 //!
 //! **What becomes of it.** Behind `velocity`, rounds of the same kind bring the speed of contacts that bounced to what their impacts
 //! left, and keep the others from closing in faster than the iterations left them. Where everything that hangs together
-//! bounced, contacts begin with the impulse of their impacts instead of what the iterations gave them: the rounds then only have to add what
-//! gravity does meanwhile. Bodies that rest on others are carried by forces that impacts know nothing of, and keep those. Friction
+//! bounced, contacts begin with the impulse of their impacts instead of what the iterations gave them, and bodies without what
+//! gravity did to the speed of the contact in the step: it turns nothing, as an impulse at a corner would. Bodies that rest on others are carried by forces that impacts know nothing of, and keep those. Friction
 //! stays as the iterations found it.
 //!
 //! **Momentum and energy.** An impulse is the same on both bodies, at one point. A manifold's points are solved together; manifolds of
