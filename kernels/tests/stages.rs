@@ -15,12 +15,23 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names that a source declares stages with: the string behind every `stage! {` at the start of a line, or the same of a
-/// family of stages.
+/// Names that a source declares stages with: the string behind every `stage! {`, or that of a family of stages
+/// (`primal_stage! {`), at the start of a line.
 fn declared(text: &str) -> Vec<String> {
-    let macros = ["\nstage! {", "\nprimal_stage! {", "\ndual_stage! {"];
-    let uses = macros.into_iter().flat_map(|m| text.split(m).skip(1));
-    uses.map(|rest| rest.split('"').nth(1).expect("a stage begins with its name").to_owned()).collect()
+    let lines = text.split('\n');
+    let begins =
+        |line: &str| line.strip_suffix("stage! {").is_some_and(|family| family.is_empty() || family.ends_with('_'));
+    let at_start = |line: &str| line.starts_with(|c: char| c.is_ascii_lowercase());
+    let mut names = Vec::new();
+    let mut behind = lines.clone();
+    for line in lines {
+        behind.next();
+        if at_start(line) && begins(line) {
+            let name = behind.clone().next().and_then(|next| next.split('"').nth(1));
+            names.push(name.expect("a stage begins with its name").to_owned());
+        }
+    }
+    names
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub trait Bound {
     /// Records of manifolds, features of their points, and what their surfaces do.
     ///
     /// # Safety
-    /// As for [`Write::own`]. Manifolds below [`Bound::solved`] are in both.
+    /// As for [`Write::own`](crate::gpu::Write::own). Manifolds below [`Bound::solved`] are in both.
     unsafe fn own(&mut self) -> (Own<'_, UVec4>, Own<'_, UVec4>, Read<'_, UVec4>);
     /// Stiffness of the tangent rows of manifolds, where every row has its own.
     #[inline(always)]
