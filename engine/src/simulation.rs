@@ -74,6 +74,11 @@ impl Simulation {
         self.stepper.limit_memory(bytes);
     }
 
+    /// Gives the next step as many iterations as the first of a world has: see [`Stepper::start_cold`].
+    pub fn start_cold(&mut self) {
+        self.stepper.start_cold();
+    }
+
     /// The plan of a step, to be printed or looked at.
     pub fn plan(&self) -> &StepPlan {
         self.stepper.plan()

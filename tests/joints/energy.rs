@@ -67,7 +67,7 @@ fn no_scene_with_joints_gains_energy() {
         ("joint_grid", scenes::joint_grid(20), 10, 10.0),
         ("joint_grid of 3,600 at 4", scenes::joint_grid(60), 4, 10.0),
         ("joint_grid of 10,000", scenes::joint_grid(100), 10, 3.5),
-        ("chainmail", scenes::chainmail(5, 500.0), 15, 10.0),
+        ("chainmail", scenes::chainmail(5, 500.0, false), 15, 10.0),
         ("ragdolls", scenes::ragdolls(5), 10, 10.0),
         ("spring_ratio", scenes::spring_ratio(1e4), 5, 10.0),
         ("spring_chain", scenes::spring_chain(10, 1e4), 5, 10.0),

@@ -236,7 +236,7 @@ const THROWN: u32 = 30;
 const OVER: u32 = THROWN + 30;
 
 fn hit_wall(settings: Settings, backend: &Backend) -> Wall {
-    let world = scenes::wall(12, 8).unwrap();
+    let world = scenes::wall(12, 8, scenes::WALL_BEARS).unwrap();
     let balls = scenes::wall_balls(12, 8);
     let point = |desc: &JointDesc| world.desc(desc.body_a).unwrap().position + desc.anchor_a;
     let points: Vec<_> = world.joints().map(|j| (j, point(world.joint(j).unwrap()))).collect();
@@ -329,7 +329,7 @@ struct Mail {
 }
 
 fn drop_on_mail(settings: Settings, backend: &Backend) -> Mail {
-    let world = scenes::chainmail(5, 500.0).unwrap();
+    let world = scenes::chainmail(5, 500.0, false).unwrap();
     let handles: Vec<BodyHandle> = world.handles().collect();
     let (ball, rings) = handles.split_last().unwrap();
     let radius = |h: &BodyHandle| world.desc(*h).unwrap().colliders[0].position.length();

@@ -6,11 +6,9 @@ use crate::world::joint::{Drive, JointAxis};
 use crate::world::{BodyDesc, BodyHandle, Collider, JointDesc, World, WorldError};
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-/// Force and torque that an attachment of the wall bears.
-const BEARS: (f32, f32) = (1e6, 5e5);
-
 /// Figure 13: a wall of `columns` by `rows` bricks in running bond, each attached to the one beside it and the two below.
-pub fn wall(columns: u32, rows: u32) -> Result<World, WorldError> {
+/// An attachment bears a force of `bears` newtons and half as many newton metres: it is half a metre wide.
+pub fn wall(columns: u32, rows: u32, bears: f32) -> Result<World, WorldError> {
     let mut world = floor(0.6)?;
     let brick = Collider::cuboid(Vec3::new(1.0, 0.5, 0.5)).friction(0.6);
     let mut below: Vec<(f32, BodyHandle)> = Vec::new();
@@ -27,7 +25,7 @@ pub fn wall(columns: u32, rows: u32) -> Result<World, WorldError> {
             for (other, point) in beside.into_iter().chain(under) {
                 let joint = JointDesc::fixed(body, other).placed(&world, point, Quat::IDENTITY)?;
                 let names = [other, body].map(|b| world.name(b).unwrap_or_default()).join(" to ");
-                world.add_joint_named(names, joint.breaking(BEARS.0, BEARS.1))?;
+                world.add_joint_named(names, joint.breaking(bears, 0.5 * bears))?;
             }
             here.push((x, body));
         }
@@ -61,8 +59,8 @@ fn ring(radius: f32, thickness: f32) -> BodyDesc {
 }
 
 /// Figure 12: `side` by `side` rings that lie flat, and upright ones through each two neighbours. Those at the border do not
-/// move. The ball falls on the middle.
-pub fn chainmail(side: u32, ball: f32) -> Result<World, WorldError> {
+/// move, or only those at the `corners`. The ball, if it has any mass, falls on the middle.
+pub fn chainmail(side: u32, ball: f32, corners: bool) -> Result<World, WorldError> {
     let mut world = World::new();
     let (flat, upright) = (ring(0.5, 0.07), ring(0.42, 0.07));
     let spacing = 1.4;
@@ -70,10 +68,11 @@ pub fn chainmail(side: u32, ball: f32) -> Result<World, WorldError> {
     let middle = (side as f32 - 1.0) * 0.5;
     for x in 0..side {
         for z in 0..side {
-            let border = x == 0 || z == 0 || x + 1 == side || z + 1 == side;
+            let (end_x, end_z) = (x == 0 || x + 1 == side, z == 0 || z + 1 == side);
+            let held = if corners { end_x && end_z } else { end_x || end_z };
             let mut body = flat.clone().at(at(x as f32 - middle, z as f32 - middle));
             body.rotation = Quat::from_rotation_x(FRAC_PI_2);
-            if border {
+            if held {
                 body.kind = crate::world::BodyKind::Static;
             }
             let (row, column) = (x + 1, z + 1);

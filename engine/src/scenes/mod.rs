@@ -52,6 +52,9 @@ pub struct Scene {
     pub camera: Camera,
 }
 
+/// Newtons that an attachment of [`wall`] bears, unless it is told otherwise.
+pub const WALL_BEARS: f32 = 1e6;
+
 /// Seconds a step, unless a scene wants another.
 pub const DT: f32 = 1.0 / 60.0;
 
@@ -252,9 +255,14 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
                 let balls = (1..).zip(wall_balls(columns, rows));
                 later.extend(balls.map(|(i, ball)| (hit as f32, thrown(&format!("ball {i}"), ball))));
             }
-            (wall(columns, rows)?, 5.0)
+            let bears = p.number("bears", f64::from(WALL_BEARS), 1.0, 1e9)?;
+            (wall(columns, rows, bears as f32)?, 5.0)
         }
-        "chainmail" => (chainmail(p.count("side", 7, 200)?, p.number("ball", 500.0, 0.0, 1e6)? as f32)?, 5.0),
+        "chainmail" => {
+            let (side, ball) = (p.count("side", 7, 200)?, p.number("ball", 500.0, 0.0, 1e6)?);
+            let corners = p.number("corners", 0.0, 0.0, 1.0)? != 0.0;
+            (chainmail(side, ball as f32, corners)?, 5.0)
+        }
         "bridge" => (bridge(p.count("planks", 20, 10_000)?)?, 10.0),
         "swing_box" => {
             let (hinges, ratio) = (p.count("hinges", 25, 10_000)?, p.number("ratio", 1000.0, 1e-3, 1e7)?);

@@ -40,6 +40,11 @@ pub struct AvbdSettings {
     /// Part of the error at the start of a step that is left alone, 0 to 1 (Eq. 18). 0.95 is the paper's. With
     /// [`stabilise`](Self::stabilise) it is for limits of angles and for joints that carry much.
     pub alpha: f32,
+    /// Iterations of the first step of a world, shared by its sub-steps, if that is more than others have; and of a step
+    /// for which [`Stepper::start_cold`](crate::Stepper::start_cold) asks for it. Multipliers carry from step to step
+    /// what is known of loads, and there are none yet: a chain would stretch, a lever overshoot and an arch sink until
+    /// they have built up.
+    pub cold_iterations: u32,
     /// How fast the stiffness of contacts grows with error within a step (Eq. 12): an error of one size adds this many
     /// units in an iteration. 10 is the paper's number; the conversion is this engine's, see [units](Self#units).
     pub beta: f32,
@@ -54,16 +59,21 @@ pub struct AvbdSettings {
     /// Variables"). 1e5: f32 resolves a part in 1.6e7, so a body's own inertia is still there to five bits and more
     /// beside it.
     pub k_max: f32,
-    /// Stiffness for the load a contact carries: what a multiplier pushes with, over the size, times this. A load is
-    /// held with an error of a hundredth of the size at 100. Chosen on columns, stacks, pyramids, piles and card houses
-    /// at 4 iterations; above 200, tall stacks tremble.
+    /// Stiffness for the load a contact carries: what a multiplier pushes with, over the size, times this. A contact
+    /// gives way by the size over this and the iterations while its load builds up. 200: a tower of n equal cubes bends
+    /// by that over its half width at every joint and buckles beyond about sqrt(2 x 200 x iterations) cubes; above it
+    /// tall stacks tremble.
     pub k_load: f32,
     /// Stiffness for the mass a contact carries: what its multiplier pushes with, over the way by which it held its two
     /// bodies back in the last step from where they would have gone, times this. Force over that way is mass over dt
     /// squared, so the contact is as stiff as what it carries is heavy, and a blow, which pushes far, leaves no stiffness
-    /// behind. The smaller of this and [`k_load`](Self::k_load) counts. 2: each of the two bodies is held back, and the
-    /// ways of both are added.
+    /// behind. The smaller of this and [`k_load`](Self::k_load) counts. 4: each of the two bodies is held back, and the
+    /// ways of both are added; and twice that, since a tower of equals buckles at 2 (see [`k_heavy`](Self::k_heavy)).
     pub k_carried: f32,
+    /// Units of stiffness from a load about which a contact begins to get only half as much for more. Bodies hand a load
+    /// on an iteration late each: a stiff column of light bodies throws up what is heavy before its load has arrived
+    /// below. 32: columns of 40 equals reach 40 units; heavy stacks, balls under plates and mails reach thousands.
+    pub k_heavy: f32,
     /// Every row has a stiffness of its own, two tangents and a normal a contact point, kept from step to step (Eq.
     /// 19), as published. Otherwise points have one, which follows the load and is not kept: one that outlives its
     /// reason makes columns tremble, and the hot loops read three lines of memory a contact instead of four.
@@ -134,10 +144,12 @@ pub struct AvbdSettings {
     /// The same for the mass it carries, as [`k_carried`](Self::k_carried), from the multipliers at the start of a
     /// step. The smaller of the two counts. 4 was chosen on nets and chains.
     pub k_carried_joint: f32,
-    /// The same within a step, after every iteration. 1: as stiff as what it carries is heavy.
+    /// The same after every iteration of a step that starts cold ([`cold_iterations`](Self::cold_iterations)), in which
+    /// nothing is known of loads before. 1: as stiff as what it carries is heavy. In other steps it would feed on
+    /// itself: swinging loads and nets gain energy.
     pub ramp_joint: f32,
-    /// How many times as stiff a joint becomes in an iteration at most: in the first ones the way by which bodies are
-    /// held back is not yet known. 4: a thousandfold load is found in five.
+    /// How many times as stiff a contact, or a joint that starts cold, becomes in an iteration at most: in the first ones
+    /// the way by which bodies are held back is not yet known. 2: a thousandfold load is found in ten.
     pub ramp_most: f32,
     /// How fast the stiffness of joints grows with error within a step (Eq. 12), as [`beta`](Self::beta), with
     /// [`row_stiffness`](Self::row_stiffness) only. 1000 is the upper end of the range in which the paper found no
@@ -204,8 +216,9 @@ impl Default for AvbdSettings {
             gamma: 0.99,
             k_start: 1.0,
             k_max: 1e5,
-            k_load: 100.0,
-            k_carried: 2.0,
+            k_load: 200.0,
+            k_carried: 4.0,
+            k_heavy: 32.0,
             row_stiffness: false,
             clamped_curvature: true,
             rescale_friction: true,
@@ -247,6 +260,7 @@ impl Default for AvbdSettings {
             tie: 1.0,
             largest_turn: 0.2,
             many: 4096,
+            cold_iterations: 128,
         }
     }
 }
@@ -258,7 +272,8 @@ impl AvbdSettings {
     /// The published scheme, to the letter: alpha 0.95, beta 10 and gamma 0.99 for all rows (Table 2); Eq. 12 to 16 and
     /// 18; stiffness a row, kept from step to step (Eq. 19); the Hessian of Algorithm 1, line 18; springs by penalty
     /// (line 16); rotations to first order (Eq. 20 and 21); the adaptive guess without a dead zone. No
-    /// post-stabilisation, no stiffness from the load, no motion of islands, no bound on what a step corrects.
+    /// post-stabilisation, no stiffness from the load, no motion of islands, no bound on what a step corrects, no more
+    /// iterations in the first step.
     ///
     /// What the paper leaves open is chosen so: `beta` and `k_start` are in this engine's [units](Self#units), with a
     /// start of one unit; `k` is bounded by 1e6 units and multipliers by that times the size, "large (but finite)"
@@ -285,6 +300,7 @@ impl AvbdSettings {
             k_spring: 1.0,
             k_load_spring: 0.0,
             penalty_springs: true,
+            cold_iterations: 0,
             ..Self::default()
         }
     }

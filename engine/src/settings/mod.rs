@@ -202,8 +202,8 @@ impl Settings {
         }
     }
 
-    /// What the kernels are told in a step of `dt` seconds.
-    pub(crate) fn params(&self, gravity: Vec3, dt: f32) -> Params {
+    /// What the kernels are told in a step of `dt` seconds, which may start `cold`.
+    pub(crate) fn params(&self, gravity: Vec3, dt: f32, cold: bool) -> Params {
         let bit = |on: bool, bit: u32| if on { bit } else { 0 };
         let common = bit(self.solve == SolveForm::Schur, option::SCHUR);
         let params = match &self.solver {
@@ -211,7 +211,11 @@ impl Settings {
             Solver::Vbd(v) => v.params(),
         };
         let options = params.options | common;
-        Params { gravity, dt, margin: self.margin, sweep: self.sweep, bounce: self.bounce_threshold, options, ..params }
+        let (margin, sweep, bounce) = (self.margin, self.sweep, self.bounce_threshold);
+        let give = 1.0 / self.iterations as f32;
+        // In other steps the multipliers of the last one tell what joints carry.
+        let ramp_joint = if cold { params.ramp_joint } else { 0.0 };
+        Params { gravity, dt, margin, sweep, bounce, give, ramp_joint, options, ..params }
     }
 
     /// What is built into a plan with these settings; `on_cpu` for drivers that run on the CPU.
@@ -249,12 +253,14 @@ impl AvbdSettings {
             alpha,
             alpha_tangent: if s.stabilise { s.sticking } else { s.alpha },
             slop: s.slop,
+            give: 0.0,
             beta: s.beta,
             warm,
             warm_stiffness: s.gamma,
             k_start: s.k_start,
             k_load: s.k_load,
             k_carried: s.k_carried,
+            k_heavy: s.k_heavy,
             k_max: s.k_max,
             margin: 0.0,
             sweep: 0.0,

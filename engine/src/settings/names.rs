@@ -141,6 +141,7 @@ static FIELDS: &[Field] = &[
     avbd!(k_start: f32, Allowed::Positive),
     avbd!(k_max: f32, Allowed::Positive),
     avbd!(k_load: f32, Allowed::NotNegative),
+    avbd!(k_heavy: f32, Allowed::Positive),
     avbd!(k_carried: f32, Allowed::NotNegative),
     avbd!(row_stiffness, switch),
     avbd!(clamped_curvature, switch),
@@ -191,6 +192,7 @@ static FIELDS: &[Field] = &[
     avbd!(near: f32, Allowed::NotNegative),
     avbd!(tie: f32, Allowed::NotNegative),
     avbd!(largest_turn: f32, Allowed::Between(0.0, 3.0, "0 to 3")),
+    avbd!(cold_iterations: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
     avbd!(many: u32, Allowed::Whole(0, 1 << 24, "a whole number from 0 to 16777216")),
     Field {
         name: "k_vbd",

@@ -78,6 +78,12 @@ pub(crate) struct Core {
     wanted: Capacities,
     params: Option<Params>,
     resend: Option<Resend>,
+    /// Whether the step that is prepared starts cold: its constraints may carry loads that they do not know yet.
+    cold: bool,
+    /// Whether the next one is to.
+    start_cold: bool,
+    /// Whether a step was made. One that was recorded counts, until it is known not to have fitted.
+    started: bool,
     /// What was prepared and has not been run or recorded.
     prepared: Option<Unrecorded>,
     memory_limit: Option<u64>,
@@ -132,7 +138,7 @@ impl Core {
     ) -> Result<Self> {
         settings.check()?;
         let capacities = capacities.at_least(&world_needs(&world));
-        let planned = step_options(&settings, options, &world);
+        let planned = step_options(&settings, options, &world, true);
         let plan = StepPlan::with_user_buffers(capacities, planned, &user)?;
         Ok(Self {
             world,
@@ -143,6 +149,9 @@ impl Core {
             planned,
             wanted: Capacities::default(),
             params: None,
+            cold: true,
+            start_cold: false,
+            started: false,
             prepared: None,
             resend: Some(Resend { bodies: 0, colliders: 0, joints: 0 }),
             memory_limit: None,
@@ -194,7 +203,7 @@ impl Core {
         }
         needed.edits = needed.edits.max(edits);
         let capacities = before.grown_to(&needed);
-        let planned = step_options(&self.settings, self.options, &self.world);
+        let planned = step_options(&self.settings, self.options, &self.world, self.cold);
         if capacities == before && planned == self.planned {
             return Ok(false);
         }
@@ -234,6 +243,7 @@ impl Core {
             self.world.unsend(sent);
             (self.params, self.resend) = (params, resend);
         }
+        self.cold = self.start_cold || !self.started;
         self.replan(0, device)?;
         let mut batch = Batch::new(&self.world, &self.plan.capacities, dt);
         let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
@@ -252,7 +262,7 @@ impl Core {
         }
         joints::push(&self.world, &self.plan, uploads);
         let b = &self.plan.buffers;
-        let params = self.settings.params(self.world.gravity(), dt / self.settings.substeps as f32);
+        let params = self.settings.params(self.world.gravity(), dt / self.settings.substeps as f32, self.cold);
         if self.params != Some(params) {
             uploads.push(b.params, 0, &[params]);
         }
@@ -281,6 +291,13 @@ impl Core {
     /// What was prepared is run or recorded.
     pub fn recorded(&mut self) {
         self.prepared = None;
+        (self.started, self.start_cold) = (true, false);
+    }
+
+    /// Gives the next step the iterations of a world's first: see
+    /// [`cold_iterations`](crate::AvbdSettings::cold_iterations).
+    pub fn start_cold(&mut self) {
+        self.start_cold = true;
     }
 
     /// Brings the world to the device as it was described, before there is any step.
@@ -351,6 +368,7 @@ impl Core {
         let made = count(counter::STEPS).wrapping_sub(self.made as u32).min(results.runs);
         let first = self.made;
         self.made += u64::from(made);
+        self.started = self.made > 0;
         let happened = count(counter::EVENTS);
         let mut report = StepReport {
             frame: results.frame,
@@ -431,9 +449,12 @@ impl Core {
     }
 }
 
-fn step_options(settings: &Settings, options: CoreOptions, world: &World) -> StepOptions {
+fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: bool) -> StepOptions {
     let CoreOptions { on_cpu, strict, body_poses, .. } = options;
-    StepOptions { strict, body_poses, features: world.features(), ..settings.step_options(on_cpu) }
+    let usual = settings.step_options(on_cpu);
+    let most = settings.avbd().map_or(0, |a| a.cold_iterations.div_ceil(settings.substeps));
+    let iterations = if cold { usual.iterations.max(most) } else { usual.iterations };
+    StepOptions { iterations, strict, body_poses, features: world.features(), ..usual }
 }
 
 /// Materials of the colliders in slots from `first` on.

@@ -109,6 +109,15 @@ impl<D: StepDevice> Stepper<D> {
         self.core.limit_memory(bytes);
     }
 
+    /// Gives the next step as many iterations as the first of a world has ([`AvbdSettings::cold_iterations`]), for
+    /// structures that were added under load: a bridge that is joined while something stands on it. By itself only the
+    /// first step does so, since such a step takes many times as long as others.
+    ///
+    /// [`AvbdSettings::cold_iterations`]: crate::AvbdSettings::cold_iterations
+    pub fn start_cold(&mut self) {
+        self.core.start_cold();
+    }
+
     /// What runs it.
     pub fn device(&self) -> &D {
         &self.device

@@ -143,6 +143,24 @@ fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
     contact
 }
 
+/// The part of the stiffness that a load asks for, `units` of it, that a contact gets: all of it while it carries what is
+/// about as heavy as its bodies, half where it carries many times their mass.
+///
+/// A tower of equals bends by its load over its stiffness at every joint and buckles when that is too little. Where
+/// something heavy stands on a column of light bodies, each of them hands the load on an iteration late, and a stiff
+/// column throws the load up before it has arrived below.
+#[inline(always)]
+fn part_of_load(params: &Params, units: f32) -> f32 {
+    0.5 + 0.5 * params.k_heavy / (params.k_heavy + units)
+}
+
+/// How far a point may be from touching and still count as touching: `slop`, or as far as it gives way while the
+/// iterations make up for a change of its force, `yields` being its force over its stiffness.
+#[inline(always)]
+fn left_alone(params: &Params, length: f32, yields: f32) -> f32 {
+    fmax(params.slop * length, fmin(params.give * yields, params.margin * length))
+}
+
 /// Makes one manifold.
 #[inline(always)]
 pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -243,7 +261,8 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
                 let size = sqrt(ft * ft + fu * fu);
                 let scale = if size > most { most / size } else { 1.0 };
                 point.lambda = Vec3::new(ft * scale, fu * scale, normal);
-                point.k = fmin(lowest + per_load * -normal, params.k_max * unit);
+                let load = per_load * -normal;
+                point.k = fmin(lowest + load * part_of_load(&params, load / unit), params.k_max * unit);
                 point.k = if rows { told } else { point.k };
                 if old.feature & STICKS == 0 {
                     (point.k, flag) = (-point.k, 0);
@@ -257,11 +276,13 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
                 }
             }
         }
-        // Where it pushed, what it was lifted by counts as no gap as far as overlap is let be: else a contact at rest
-        // loses force by what the pass behind the iterations lifted it.
+        // Where it pushed, what it was lifted by counts as no gap as far as overlap is left alone (`ContactRules::slop`):
+        // else a contact at rest loses force by what the pass behind the iterations lifted it, and a tower that sways
+        // is pushed by that.
         let mut gap_normal = gap_normal;
         if point.lambda.z < 0.0 && gap_normal > 0.0 {
-            gap_normal = fmax(0.0, gap_normal - params.slop * length);
+            let alone = left_alone(&params, length, -point.lambda.z / abs(point.k));
+            gap_normal = fmax(0.0, gap_normal - alone);
         }
         // Without friction nothing sticks; stiffness along the tangents would turn a torque into a push.
         if friction_static == 0.0 {

@@ -28,8 +28,14 @@ pub struct ContactRules {
     pub keep: f32,
     /// The same along the tangents.
     pub keep_tangent: f32,
-    /// Overlap that is left alone, as a part of the collider's size.
+    /// Overlap that is left alone, as a part of the collider's size,
     pub slop: f32,
+    /// or this part of what a point gives way by, its force over its stiffness: within that, where a point is and what it
+    /// carries are not told apart by so many iterations. Correcting it would move bodies that sway, without velocity,
+    /// and give them energy.
+    pub give: f32,
+    /// But no more than this, as a part of the collider's size.
+    pub margin: f32,
     /// Overlap that is corrected at most, as a part of the collider's size.
     pub deepest: f32,
     /// Whether the stiffness of friction is rescaled (Eq. 14).
@@ -51,6 +57,8 @@ impl ContactRules {
             keep_tangent: if stabilise { 0.0 } else { 1.0 - params.alpha_tangent },
             // Lifting bodies until they no longer touch would let them fall again in the next step.
             slop: if stabilise { params.slop } else { 0.0 },
+            give: params.give,
+            margin: params.margin,
             deepest: if stabilise { params.correction_stabilised } else { params.correction },
             rescale: params.options & option::RESCALE != 0,
             curved: if params.options & option::CURVED != 0 { 1.0 } else { 0.0 },
@@ -276,7 +284,12 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
         start = start + n.dot(shared.before.0 + shared.before.1.cross(points.lever));
         lambda = Vector::zero();
     }
-    let overlap = F::splat(rules.keep) * (start + F::splat(rules.slop) * shared.length).least(zero);
+    let mut slop = F::splat(rules.slop) * shared.length;
+    if rules.stabilise {
+        let yields = F::select(zero.below(points.k), -points.lambda.z / points.k, zero);
+        slop = slop.most((F::splat(rules.give) * yields).least(F::splat(rules.margin) * shared.length));
+    }
+    let overlap = F::splat(rules.keep) * (start + slop).least(zero);
     // Deep overlaps are worked off over many steps, however deep they are.
     let deepest = F::splat(-rules.deepest) * shared.length;
     let gap = F::select(zero.below(start), start, overlap.most(deepest));

@@ -19,6 +19,9 @@ layout! {
         pub alpha_tangent: f32,
         /// Overlap that is left alone, as a part of the collider's size.
         pub slop: f32,
+        /// One over the iterations: a point gives way by this part of its force over its stiffness while the iterations make
+        /// up for a change of the force.
+        pub give: f32,
         /// How fast stiffness grows with error within a step (Eq. 12), without units.
         pub beta: f32,
         /// What is kept of multipliers from step to step (Eq. 19).
@@ -31,6 +34,8 @@ layout! {
         pub k_load: f32,
         /// The same for the mass that it carries.
         pub k_carried: f32,
+        /// Units of stiffness from a load about which a contact begins to get only half as much for more.
+        pub k_heavy: f32,
         /// Highest stiffness, in units.
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.

@@ -1,0 +1,106 @@
+//! Things that carry many times their own mass.
+
+use super::*;
+
+/// Bars of 1 kg and `pitch` metres on hinges that hang straight down, and a load below them. They touch nothing.
+fn chain(hinges: u32, pitch: f32, load: f32) -> (World, BodyHandle) {
+    let mut world = World::new();
+    let about = Quat::from_rotation_arc(Vec3::X, Vec3::Z);
+    let apart = |shape: Collider| shape.groups(1, 0);
+    let (mut last, mut end) = (None, Vec3::ZERO);
+    for _ in 0..hinges {
+        let shape = apart(Collider::cuboid(Vec3::new(0.4, 0.9, 0.4) * pitch));
+        let bar = world.add(BodyDesc::dynamic().at(end - Vec3::Y * (0.5 * pitch)).with(shape).weighing(1.0)).unwrap();
+        world.add_joint(JointDesc::hinge(bar, last).placed(&world, end, about).unwrap()).unwrap();
+        (last, end) = (Some(bar), end - Vec3::Y * pitch);
+    }
+    let ball = apart(Collider::sphere(2.0 * pitch));
+    let ball = world.add(BodyDesc::dynamic().at(end - Vec3::Y * (2.0 * pitch)).with(ball).weighing(load)).unwrap();
+    world.add_joint(JointDesc::ball(ball, last).placed(&world, end, Quat::IDENTITY).unwrap()).unwrap();
+    (world, ball)
+}
+
+#[test]
+fn loaded_chains_do_not_stretch() {
+    // Truth: it hangs where it is. Below 1% of its length at 10 iterations and more, and below 3% at 4.
+    let mut table = Table::new("loaded chain");
+    for (hinges, pitch, load, iterations, dt, seconds) in [
+        (20, 0.1, 100.0, 4, DT, 120.0),
+        (20, 0.1, 100.0, 10, DT, 120.0),
+        (20, 0.1, 100.0, 20, DT, 60.0),
+        (20, 0.1, 100.0, 60, DT, 30.0),
+        (20, 0.1, 100.0, 10, 1.0 / 30.0, 60.0),
+        (20, 0.1, 100.0, 4, 1.0 / 120.0, 60.0),
+        (20, 0.1, 100.0, 4, 1.0 / 240.0, 30.0),
+        (20, 1.0, 100.0, 4, DT, 60.0),
+        (20, 0.1, 10.0, 4, DT, 60.0),
+        (20, 0.1, 1000.0, 10, DT, 60.0),
+        (20, 0.1, 1000.0, 20, DT, 60.0),
+        (10, 0.1, 100.0, 4, DT, 60.0),
+        (10, 0.1, 1000.0, 4, DT, 60.0),
+        (40, 0.1, 100.0, 10, DT, 60.0),
+        (40, 0.1, 100.0, 20, DT, 60.0),
+        (5, 0.1, 1000.0, 4, DT, 60.0),
+    ] {
+        let (world, ball) = chain(hinges, pitch, load);
+        let start = world.desc(ball).unwrap().position.y;
+        let mut simulation = simulate(world, iterating(iterations));
+        let (mut most, mut end) = (0.0f32, 0.0);
+        for _ in 0..(seconds / dt) as u32 {
+            simulation.step(dt).unwrap();
+            end = (start - simulation.body(ball).unwrap().position.y).abs() / (hinges as f32 * pitch);
+            most = if end <= most { most } else { end };
+        }
+        let bound = if iterations < 10 { 0.03 } else { 0.01 };
+        let what = format!(
+            "{hinges} hinges of {pitch} m, {load} kg, {iterations} x {dt:.4}, {seconds} s: {:.3}% at most, {:.3}% in the end",
+            100.0 * most,
+            100.0 * end
+        );
+        table.row(what, most < bound);
+    }
+    table.check();
+}
+
+#[test]
+fn pendulums_do_not_stretch() {
+    // Figure 7, and lighter balls.
+    let mut table = Table::new("pendulum");
+    for (links, ratio, iterations, dt) in [
+        (50, 5e4, 20, DT),
+        (50, 5e4, 60, DT),
+        (50, 1e3, 20, DT),
+        (50, 1e3, 10, DT),
+        (20, 5e4, 20, DT),
+        (50, 5e4, 20, 1.0 / 120.0),
+    ] {
+        let world = scenes::pendulum(links, ratio, 1.5).unwrap();
+        let bodies: Vec<_> = world.handles().collect();
+        let at = |world: &World, i: usize| world.desc(bodies[i]).unwrap().position;
+        let length: f32 = (1..bodies.len()).map(|i| (at(&world, i) - at(&world, i - 1)).length()).sum();
+        let mut simulation = simulate(world, iterating(iterations));
+        let mut most = 0.0f32;
+        for _ in 0..(10.0 / dt) as u32 {
+            simulation.step(dt).unwrap();
+            let now: Vec<Vec3> = bodies.iter().map(|b| simulation.body(*b).unwrap().position).collect();
+            let stretch = (1..now.len()).map(|i| (now[i] - now[i - 1]).length()).sum::<f32>() / length - 1.0;
+            most = if stretch <= most { most } else { stretch };
+        }
+        let what = format!("{links} links, 1:{ratio}, {iterations} x {dt:.4}: {:.3}%", 100.0 * most);
+        table.row(what, most < 0.01);
+    }
+    table.check();
+}
+
+#[test]
+fn heavy_stands_on_light() {
+    // Figure 10: each box `ratio` times as heavy as the one below.
+    let mut table = Table::new("stack");
+    for (boxes, ratio, iterations) in
+        [(10, 3.0, 4), (10, 3.0, 20), (20, 2.0, 20), (10, 2.0, 4), (15, 2.0, 10), (10, 3.0, 60), (20, 2.0, 60)]
+    {
+        let stood = Stood::of(scenes::stack(boxes, ratio).unwrap(), iterating(iterations), DT, 60.0);
+        table.row(format!("{boxes} of {ratio}x at {iterations}: {stood}"), stood.stands(0.1, 1.0));
+    }
+    table.check();
+}
