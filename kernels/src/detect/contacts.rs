@@ -278,8 +278,9 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
             gap_normal = fmax(0.0, gap_normal - params.slop * length);
         }
         // What a contact will carry that carried nothing yet is not known. Against what does not move it is at least its
-        // share of what stops the body itself, and the contact is as stiff as if it carried that already: a ball that rolls from one
-        // box of a floor to the next would sink in by a part of g dt^2 each time, which is twice the size of a small one.
+        // share of what stops the body itself, and a contact of what rolls is as stiff as if it carried that already: a
+        // ball that comes from one box of a floor to the next would sink by a part of g dt^2 each time, and that is
+        // twice the size of a small one. Points of flat shapes share what they carry, and friction suffers from it.
         let stopped = fmax(closing - gap_normal, 0.0);
         let alone = fmin(params.k_load / length, params.k_carried / fmax(stopped, 1e-30)) * (2.0 * unit * stopped)
             / count as f32;

@@ -111,7 +111,7 @@ fn gap(t: &Tables<'_>, a: &Collider, b: &Collider, pose_a: &Pose, pose_b: &Pose)
             k += 1;
         }
     } else {
-        let any = Approach { way: Vec3::ZERO, beyond: Vec3::ZERO, near: f32::MAX, skin: 0.0, faces: 0.0 };
+        let any = Approach { way: Vec3::ZERO, near: f32::MAX, skin: 0.0, faces: 0.0 };
         let (px, py) = (Polytope::new(t, &x, sx), Polytope::new(t, &y, sy));
         let best = best_axis(t, &px, &py, 0.0, &any);
         apart = best.separation;

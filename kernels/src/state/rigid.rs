@@ -571,8 +571,6 @@ pub fn turning_radius(collider: &Collider) -> f32 {
 pub struct Approach {
     /// The way of a, seen from b, if nothing stops them; nothing when it is too short to matter.
     pub way: Vec3,
-    /// What is left of it beyond what boxes are drawn out by: see [`sweep`].
-    pub beyond: Vec3,
     /// How far apart they may be and still get contacts: a margin, and the way. Contacts across a gap push only once
     /// the bodies would overlap, so fast bodies stop at each other instead of inside.
     pub near: f32,
@@ -590,7 +588,6 @@ impl Approach {
         let reach_b = if b.what.shape == shape::HALF_SPACE { f32::MAX } else { reach(b) };
         let reach = fmin(reach(a), reach_b);
         let way = sweep(params, a, velocity_a) - sweep(params, b, velocity_b);
-        let all = (velocity_a - velocity_b) * if params.sweep > 0.0 { params.dt } else { 0.0 };
         let square = way.length_squared();
         let near = params.margin * thickness + sqrt(square);
         let still = square <= STILL * STILL * reach * reach;
@@ -598,7 +595,6 @@ impl Approach {
         let senses = senses(a, b);
         Self {
             way: if still || senses { Vec3::ZERO } else { way },
-            beyond: if still || senses { Vec3::ZERO } else { all - way },
             near: if senses { 0.0 } else { near },
             skin,
             faces: 1.0,

@@ -172,9 +172,7 @@ pub fn at_start(contact: &Contact, way: Vec3) -> Contact {
 ///
 /// Their distance is convex along the way, so Newton's method comes to the time at which they are a skin deep from
 /// before, or beyond the end of the step. The second is no hit, and the contact is the one at the end, where it pushes by
-/// what they really overlap; if they are moving apart by then, there is none. What goes on beyond what is swept, and would
-/// come to cross a plane that it does not touch before, is looked at where it ends instead: that plane may be of an edge
-/// which it is past by then.
+/// what they really overlap; if they are moving apart by then, there is none.
 #[inline(always)]
 pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> Contact) -> (Contact, Vec3) {
     let (second, both) = (!rounds.0, rounds.0 && rounds.1);
@@ -182,11 +180,9 @@ pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> C
     let mut way = Vec3::ZERO;
     let mut time = 0.0;
     let mut hit = false;
-    let mut beyond = Vec3::ZERO;
-    let mut touching = false;
     let mut k = 0;
     while k < ROUNDS {
-        way = approach.way * time + beyond;
+        way = approach.way * time;
         contact = find(way);
         let mut gap = f32::MAX;
         let mut i = 0;
@@ -205,18 +201,8 @@ pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> C
         let settled = k == 0 && (gap >= closing || (both && gap <= approach.skin));
         let there = passes || settled || time >= 1.0 || more <= CLOSE * time || gap <= -approach.skin;
         let there = there || !approach.moves();
-        touching = if k == 0 { gap <= approach.skin } else { touching };
-        let crosses = -contact.normal.dot(approach.beyond) > fmax(gap, 0.0) && !touching && !passes;
-        let farther = there && time >= 1.0 && crosses && beyond == Vec3::ZERO;
-        beyond = if farther { approach.beyond } else { beyond };
         time = fmin(time + more, 1.0);
-        k = if farther {
-            ROUNDS - 1
-        } else if there {
-            ROUNDS
-        } else {
-            k + 1
-        };
+        k = if there { ROUNDS } else { k + 1 };
     }
     // What rolls on is touched where it is, not where the other will be: only along the normal has it gone.
     let across = across(&contact, way);
