@@ -128,6 +128,51 @@ fn marbles_and_wheels_roll_on() {
 }
 
 #[test]
+fn a_ball_that_also_spins_about_the_vertical_rolls_straight() {
+    // Truth: the contact stays below the centre, so a spin about the normal moves it nowhere. 4 and 20 iterations, up
+    // to a radian a step about the vertical.
+    for (iterations, dt) in [(4, DT), (20, DT), (4, 1.0 / 240.0)] {
+        for spin in [5.0, 20.0, 50.0] {
+            let mut world = World::new();
+            world.add(BodyDesc::fixed().with(Collider::half_space().friction(0.5))).unwrap();
+            let ball = BodyDesc::dynamic().at(Vec3::Y * 0.1).with(Collider::sphere(0.1).friction(0.5));
+            let ball = ball.moving(Vec3::X * 2.0).spinning(Vec3::new(0.0, spin, -20.0));
+            let ball = world.add(ball).unwrap();
+            let mut simulation = simulate(world, iterating(iterations));
+            run(&mut simulation, 2.0, dt);
+            let state = simulation.body(ball).unwrap();
+            let aside = state.position.z.abs() / state.position.x;
+            assert!(aside < 0.01, "{spin} rad/s, {iterations} iterations of {dt} s: {aside} of its way aside");
+            assert!((state.linear_velocity.x / 2.0 - 1.0).abs() < 0.01, "{spin} rad/s: {}", state.linear_velocity);
+        }
+    }
+}
+
+#[test]
+fn capsules_roll_on_beyond_a_radian_a_step() {
+    // Truth: they go on as they are. 1.7 to 3.3 radians a step, 5 mm to 10 cm, 4 to 60 iterations.
+    for (size, speed, dt) in [(0.02, 2.0, DT), (0.1, 5.0, 1.0 / 30.0), (0.02, 2.0, 1.0 / 30.0), (0.005, 0.5, DT)] {
+        for iterations in [4, 10, 60] {
+            let mut world = World::new();
+            let floor = Collider::cuboid(Vec3::new(60.0, 1.0, 4.0)).friction(0.5);
+            world.add(BodyDesc::fixed().at(Vec3::Y * -0.5).with(floor)).unwrap();
+            let across = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+            let capsule = Collider::capsule(size, size).turned(across).friction(0.5);
+            let capsule = BodyDesc::dynamic().at(Vec3::Y * size).with(capsule).moving(Vec3::X * speed);
+            let capsule = world.add(capsule.spinning(Vec3::Z * (-speed / size))).unwrap();
+            let mut simulation = simulate(world, iterating(iterations));
+            for step in 0..(3.0 / dt) as u32 {
+                simulation.step(dt).unwrap();
+                let state = simulation.body(capsule).unwrap();
+                let (kept, high) = (state.linear_velocity.x / speed, state.position.y / size - 1.0);
+                let what = format!("{size} m at {speed} m/s, {iterations} iterations of {dt} s, step {step}");
+                assert!((kept - 1.0).abs() < 0.02 && high.abs() < 0.01, "{what}: {kept} of its speed, {high} high");
+            }
+        }
+    }
+}
+
+#[test]
 fn devices_unwind_spin_like_the_cpu() {
     common::on_every_backend(|backend| {
         let mut world = weightless();

@@ -7,7 +7,9 @@
 
 use crate::detect::collide::{Contact, Solid, at, box_contact, other_contact, swept};
 use crate::detect::gate::counter;
-use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, features, record, word};
+use crate::detect::manifold::{
+    FourPoints, Head, Manifold, ManifoldEnds, Point, ROUND_A, ROUND_B, feature_words, features, record, word,
+};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Read, Store, abs, fmax, fmin, least, sqrt};
 use crate::layout::Pair;
@@ -79,6 +81,13 @@ pub fn find_cached(
         e += 1;
     }
     found
+}
+
+/// Whether a collider touches with ever new points as its body turns, at the same place below it.
+#[inline(always)]
+fn rolls(collider: &Collider) -> bool {
+    let (radius, middle) = (collider.size.radius, collider.pose.position);
+    collider.is_round() && middle.length_squared() < radius * radius
 }
 
 /// Features of a cached manifold's points.
@@ -213,7 +222,8 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     unsafe { b.manifolds.put_own(place, Manifold { ends, unit, count: contact.count }) };
     let friction = Friction { fixed: friction_static, sliding: friction_dynamic };
     let offset = pose_a.position - pose_c.position + across;
-    let head = Head { normal: contact.normal, length, offset, friction, driven: false };
+    let round = (if rolls(&a) { ROUND_A } else { 0 }) | if rolls(&c) { ROUND_B } else { 0 };
+    let head = Head { normal: contact.normal, length, offset, friction, driven: false, round };
     // SAFETY: the record of manifold `place`, the number of the invocation, which is below the number of records there
     // is room for; records are stored and loaded by number only.
     head.store(&mut unsafe { b.points.own() }, record(place));
@@ -226,6 +236,10 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
         + held_back(&params, &body_c, b.velocities.at(c.what.body).linear, b.previous.at(c.what.body));
     let per_load = fmin(params.k_load / length, params.k_carried / fmax(held, 1e-30));
     let rows = params.options & option::ROWS != 0;
+    // What the two come closer by along the normal if nothing holds them.
+    let falls = |body: &Body| if body.is_dynamic() { params.gravity * body.gravity_scale } else { Vec3::ZERO };
+    let closing = -n.dot((va - vc) * params.dt + (falls(&body_a) - falls(&body_c)) * (params.dt * params.dt));
+    let held_by_world = !(body_a.is_dynamic() && body_c.is_dynamic());
     let mut taken = 0;
     // Those who take all four at once need not look which are there.
     let mut points = FourPoints::none();
@@ -283,6 +297,17 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
         if point.lambda.z < 0.0 && gap_normal > 0.0 {
             let alone = left_alone(&params, length, -point.lambda.z / abs(point.k));
             gap_normal = fmax(0.0, gap_normal - alone);
+        }
+        // What a contact will carry that carried nothing yet is not known. Against what does not move it is at least its
+        // share of what stops the body itself, and a contact of what rolls is as stiff as if it carried that already: a
+        // ball that comes from one box of a floor to the next would sink by a part of g dt^2 each time, and that is
+        // twice the size of a small one. Points of flat shapes share what they carry, and friction suffers from it.
+        let stopped = fmax(closing - gap_normal, 0.0);
+        let alone = fmin(params.k_load / length, params.k_carried / fmax(stopped, 1e-30)) * (2.0 * unit * stopped)
+            / count as f32;
+        if held_by_world && rolls && !rows && !deep {
+            let size = fmin(fmax(abs(point.k), lowest + alone), params.k_max * unit);
+            point.k = if point.k < 0.0 { -size } else { size };
         }
         // Without friction nothing sticks; stiffness along the tangents would turn a torque into a push.
         if friction_static == 0.0 {

@@ -96,7 +96,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         },
     );
     let friction = Friction { fixed: 0.0, sliding: 0.0 };
-    Head { normal: contact.normal, length: 0.0, offset: across, friction, driven: false }
+    Head { normal: contact.normal, length: 0.0, offset: across, friction, driven: false, round: 0 }
         .store(&mut b.points, record(place));
     b.features.put(place, feature_words(&contact.feature));
     let mut points = FourPoints::none();

@@ -89,10 +89,17 @@ pub struct Head {
     pub friction: Friction,
     /// Whether its surfaces move by themselves or resist turning: see [`Surface`](crate::solve::surface::Surface).
     pub driven: bool,
+    /// Which colliders are round about their body's centre of mass, so that they touch with ever new points where they
+    /// are: [`ROUND_A`] and [`ROUND_B`].
+    pub round: u32,
 }
 
 /// The sign of the length, which is none.
 pub const DRIVEN: u32 = 1 << 31;
+/// The lowest bits of the length, which nobody misses: the first collider is round.
+pub const ROUND_A: u32 = 1;
+/// The second one is.
+pub const ROUND_B: u32 = 2;
 
 impl Head {
     /// That of the record that begins at `first`.
@@ -101,10 +108,11 @@ impl Head {
         let (n, o) = (points.at(first.wrapping_add(word::NORMAL)), points.at(first.wrapping_add(word::OFFSET)));
         Self {
             normal: vector(n),
-            length: f32::from_bits(n.w & !DRIVEN),
+            length: f32::from_bits(n.w & !(DRIVEN | ROUND_A | ROUND_B)),
             offset: vector(o),
             friction: Friction { fixed: unpack(o.w & 0xffff), sliding: unpack(o.w >> 16) },
             driven: n.w & DRIVEN != 0,
+            round: n.w & (ROUND_A | ROUND_B),
         }
     }
 
@@ -112,7 +120,8 @@ impl Head {
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
         let friction = pack(self.friction.fixed) | pack(self.friction.sliding) << 16;
-        let length = self.length.to_bits() | if self.driven { DRIVEN } else { 0 };
+        let length = self.length.to_bits() & !(ROUND_A | ROUND_B) | self.round;
+        let length = length | if self.driven { DRIVEN } else { 0 };
         points.put(first.wrapping_add(word::NORMAL), words(self.normal, length));
         points.put(first.wrapping_add(word::OFFSET), words(self.offset, friction));
     }
@@ -277,12 +286,13 @@ mod tests {
         let mut memory = vec![UVec4::ZERO; 2 * word::COUNT as usize];
         points.store(&mut memory, record(1));
         let friction = Friction { fixed: 0.5, sliding: 0.25 };
-        Head { normal: Vec3::Y, length: 2.0, offset: Vec3::X, friction, driven: true }.store(&mut memory, record(1));
+        let head = Head { normal: Vec3::Y, length: 2.0, offset: Vec3::X, friction, driven: true, round: ROUND_B };
+        head.store(&mut memory, record(1));
         assert!(memory[..word::COUNT as usize].iter().all(|v| *v == UVec4::ZERO), "the first record is another's");
         let back = FourPoints::load(&memory, record(1));
         (0..4).for_each(|k| assert_eq!(back.at(k), point(k as f32 + 1.0)));
         let head = Head::load(&memory, record(1));
         assert_eq!((head.normal, head.length, head.offset, head.friction), (Vec3::Y, 2.0, Vec3::X, friction));
-        assert!(head.driven);
+        assert!(head.driven && head.round == ROUND_B);
     }
 }

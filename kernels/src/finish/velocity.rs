@@ -58,6 +58,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let mut turned = delta.angular;
         if turned.length_squared() > FAST * FAST {
             turned = SolverBody::held_turn(&b.solver_bodies, rank, turned);
+            let ways = (&start.rotation, &pose.rotation);
+            turned = SolverBody::rolling_turn(&b.solver_bodies, rank, body.inertia, ways, turned);
             // The pass behind takes the difference for what it did itself.
             b.deltas.put(item, Twist { linear: delta.linear, angular: turned });
         }

@@ -123,44 +123,66 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     // The aggregate as one body: its inertia, what it lacks, and what holds it.
     let params = b.params.at(0);
     let scale = 1.0 / (params.dt * params.dt);
-    let mut system = System::none();
-    let mut pulls = Pulls::<f32>::none();
     let mut rules = (ContactRules::new(&params, false), JointRules::new(&params, false));
     // What does not push holds nothing, however stiff it is.
     (rules.0.curved, rules.1.curved) = (0.0, false);
     let long = part.members() > params.many;
     let mut held = 0.0;
-    let mut place = part.first;
-    while group.any(place < part.end && !(long && held > 0.0)) {
-        let here = place < part.end;
-        if here {
-            let index = b.members.at(place);
-            let (delta, rank) = (b.deltas.at(index), b.body_order.at(index));
-            let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
-            let target = frame.target;
-            let rotation = b.rotations.at(rank);
-            let start = b.starts.at(index).position - centre;
-            let r = if now { start + delta.linear } else { start };
-            let back = -frame.lag(&rotation, delta.angular);
-            let lack = (target.position - delta.linear) * (frame.mass * scale);
-            system.force += lack;
-            system.torque += r.cross(lack) + inertia(&rotation, frame.inertia, back) * scale;
-            let (diagonal, off) = inertia_about(&frame, &rotation, r);
-            system.ll += Vec3::splat(frame.mass * scale);
-            system.aa += diagonal * scale;
-            system.aa_off += off * scale;
-            held += touch(&mut pulls, &rules.0, index, key, start, b);
-            if push.joints != 0 {
-                held += hold(&mut system, &rules.1, index, key, r, b);
+    let (mut shift, mut turn) = (Vec3::ZERO, Vec3::ZERO);
+    // A second time, if nothing holds it yet and something could be in the way. What is held is not let through: others
+    // that do not push there would only take load, without friction.
+    let (mut pass, mut passes) = (0, 1);
+    let mut free = false;
+    while pass < passes {
+        let mut system = System::none();
+        let mut pulls = Pulls::<f32>::none();
+        let mut near = 0.0;
+        held = 0.0;
+        let mut place = part.first;
+        while group.any(place < part.end && !(long && held > 0.0)) {
+            let here = place < part.end;
+            if here {
+                let index = b.members.at(place);
+                let (delta, rank) = (b.deltas.at(index), b.body_order.at(index));
+                let frame = SolverBody::load(&SolverBody::at(&b.solver_bodies, rank));
+                let target = frame.target;
+                let rotation = b.rotations.at(rank);
+                let start = b.starts.at(index).position - centre;
+                let r = if now { start + delta.linear } else { start };
+                let back = -frame.lag(&rotation, delta.angular);
+                let lack = (target.position - delta.linear) * (frame.mass * scale);
+                system.force += lack;
+                system.torque += r.cross(lack) + inertia(&rotation, frame.inertia, back) * scale;
+                let (diagonal, off) = inertia_about(&frame, &rotation, r);
+                system.ll += Vec3::splat(frame.mass * scale);
+                system.aa += diagonal * scale;
+                system.aa_off += off * scale;
+                // To its target, or as the first pass found.
+                let mut goes = Twist { linear: target.position - delta.linear, angular: back };
+                if pass > 0 {
+                    goes = Twist { linear: shift + turn.cross(start), angular: turn };
+                }
+                let met = touch(&mut pulls, &rules.0, index, key, &Member { r: start, goes, meets: free }, b);
+                held += met.held;
+                near += met.near;
+                if push.joints != 0 {
+                    held += hold(&mut system, &rules.1, index, key, r, b);
+                }
             }
+            place += part.step;
         }
-        place += part.step;
+        held = part.sum(group, held);
+        let system = Systems::<f32>::gather(&system).plus(&Systems::of(&pulls)).over_lanes(group, part.step);
+        let motion = system.ldl();
+        shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
+        turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
+        free = pass == 0 && part.sum(group, near) > 0.0 && held == 0.0;
+        // The same for the subgroup.
+        if group.any(free) {
+            passes = 2;
+        }
+        pass += 1;
     }
-    let held = part.sum(group, held);
-    let system = Systems::<f32>::gather(&system).plus(&Systems::of(&pulls)).over_lanes(group, part.step);
-    let motion = system.ldl();
-    let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
-    let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
     let square = turn.length_squared();
     // The motion is rigid to first order only.
     let most = params.largest_turn;
@@ -192,10 +214,31 @@ fn hangs(index: u32, push: &Push, b: &Bindings<'_>) -> f32 {
     count
 }
 
-/// Adds the contacts of a member, at `r` from the centre, with what is outside; returns how many of them are with what does not
-/// move.
+/// A member whose contacts are looked at.
+struct Member {
+    /// From the centre of the aggregate to it.
+    r: Vec3,
+    /// How it is going to move, as far as is known.
+    goes: Twist,
+    /// Whether contacts push that would when it did.
+    meets: bool,
+}
+
+/// Contacts of a member with what does not move.
+struct Met {
+    /// How many push.
+    held: f32,
+    /// How many do not, but would when it went where it goes.
+    near: f32,
+}
+
+/// Adds the contacts of a member with what is outside.
+///
+/// Some do not push where the sweep left it, and still are in the way of what comes now: a multiplier from before lifts a
+/// body off the floor, and without them this last motion would let it through.
 #[inline(always)]
-fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
+fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, member: &Member, b: &Bindings<'_>) -> Met {
+    let mut near = 0.0;
     let mut count = 0.0;
     let range: EntryRange = contact_row(&b.rows, index, b.entries.len());
     let moved = Moved::<Four>::splat(&b.deltas.at(index));
@@ -225,14 +268,25 @@ fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, r: 
                 (resistance.k, resistance.k_normal) = (none, none);
             }
             let offset = if entry.is_a() { Vec3::ZERO } else { head.offset };
+            let lever = points.lever + Vector::splat(offset);
+            let way = Vector::splat(member.goes.linear) + Vector::splat(member.goes.angular).cross(lever);
+            let zero = Four::splat(0.0);
+            let here = points.k * response.error.z + points.lambda.z;
+            let there = here + points.k * shared.normal.dot(way) * side;
+            let fixes = zero.below(Four::splat(if fixed { 1.0 } else { 0.0 }));
+            let met = fixes & !response.active & there.below(zero);
+            near += if Four::any(met) { 1.0 } else { 0.0 };
+            let met = met & zero.below(Four::splat(if member.meets { 1.0 } else { 0.0 }));
+            response.k_normal = Four::select(met, points.k, response.k_normal);
+            response.lambda.z = Four::select(met, here, response.lambda.z);
             pulls.add(&Sum::turning(&resistance, shared.normal, side).total(), shared.normal.common());
-            let sum = Sum::of(&response, &shared, points.lever + Vector::splat(offset + r), side);
+            let sum = Sum::of(&response, &shared, lever + Vector::splat(member.r), side);
             pulls.add(&sum.total(), shared.normal.common());
             count += if fixed && Four::any(response.active) { 1.0 } else { 0.0 };
         }
         e += 1;
     }
-    count
+    Met { held: count, near }
 }
 
 /// The same of joints.

@@ -14,7 +14,7 @@
 //! overlap is gone and points that stick stay where they are. Neither multipliers nor gravity take part in it: what the
 //! iterations have not balanced would move bodies without giving them velocity, and pump what sways.
 
-use crate::detect::manifold::{Head, word};
+use crate::detect::manifold::{Head, ROUND_A, ROUND_B, word};
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
 use crate::math::Twist;
@@ -156,6 +156,8 @@ pub struct Shared<F: Real> {
     turn_b: Vector<F>,
     /// 1, or 0 where points are not followed along arcs.
     arcs: F,
+    /// Which of both are round, a and b.
+    round: (F::Mask, F::Mask),
     /// The same as `shift` and `turn` of what the iterations did, in the pass behind them.
     before: (Vector<F>, Vector<F>),
 }
@@ -180,6 +182,7 @@ impl<F: OfPoints> Shared<F> {
             turn,
             turn_b,
             arcs: F::splat(1.0),
+            round: (is_round::<F>(heads, ROUND_A), is_round::<F>(heads, ROUND_B)),
             before: (Vector::zero(), Vector::zero()),
         }
     }
@@ -209,6 +212,12 @@ impl<F: OfPoints> Shared<F> {
         self.before = (shift, turn);
         self
     }
+}
+
+/// Where the collider of a side is round.
+#[inline(always)]
+fn is_round<F: OfPoints>(heads: &F::Each<Head>, side: u32) -> F::Mask {
+    F::splat(0.0).below(F::spread(heads, |h| if h.round & side != 0 { 1.0 } else { 0.0 }))
 }
 
 /// What a point on a moved by, seen from b: `shift + turn x lever`; and how b turned.
@@ -299,9 +308,16 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let fast = F::splat(FAST_TURN).below(turn_a.dot(turn_a).most(turn_b.dot(turn_b)));
     // A lane of a GPU has other things to do than to branch: SwiftShader needs minutes to compile one here.
     if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
-        // Points of what turns go along arcs. Along the normal this is left out: a ball rolls on ever new points.
-        let (on_a, on_b) = (points.lever, points.lever + shared.offset);
-        let arc = (turn_a.cross(turn_a.cross(on_a)) - turn_b.cross(turn_b.cross(on_b))) * (F::splat(0.5) * shared.arcs);
+        // Points of what turns go along arcs: as they go, their levers change, and half of that counts. Along the normal
+        // this is left out. What is round touches with ever new points at the same lever, and goes on over the other: a
+        // ball that rolls and spins about the normal goes straight. Beyond a radian there is no second order to speak of.
+        let way = shared.shift + turn_b.cross(shared.offset);
+        let (none, (round_a, round_b)) = (Vector::zero(), shared.round);
+        let levers_a = Vector::select(round_b, -way, turn_a.cross(points.lever));
+        let levers_b = Vector::select(round_a, way, turn_b.cross(points.lever + shared.offset));
+        let levers_a = Vector::select(!round_a & turn_a.dot(turn_a).below(one), levers_a, none);
+        let levers_b = Vector::select(!round_b & turn_b.dot(turn_b).below(one), levers_b, none);
+        let arc = (turn_a.cross(levers_a) - turn_b.cross(levers_b)) * (F::splat(0.5) * shared.arcs);
         error.x = error.x + t.dot(arc);
         error.y = error.y + u.dot(arc);
     }

@@ -20,7 +20,7 @@ use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store, decay, fmax, fmin, least, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
-use crate::solve::turns::{FAST, PREDICTED, PREDICTED_HELD};
+use crate::solve::turns::{FAST, PREDICTED, PREDICTED_HELD, PREDICTED_ROLLING, rolling};
 use crate::state::rigid::{Body, Params, contact_row, joint_row, kind, option, row};
 use crate::{layout, stage};
 
@@ -232,7 +232,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut frame = SolverBody { target, start, inertia, mass };
     if exact && angular.length_squared() > FAST * FAST {
         let held = joint_row(&b.rows, item, u32::MAX).count() > 0;
-        frame.start.rotation = Rotation::new(angular, if held { PREDICTED_HELD } else { PREDICTED });
+        let touched = contact_row(&b.rows, item, u32::MAX).count() > 0;
+        let mut form = if held { PREDICTED_HELD } else { PREDICTED };
+        let told = rolling(body.inertia, &start.rotation, &rotation, angular);
+        if touched && !held && told != Vec3::ZERO {
+            (start_angular, form) = (told, PREDICTED_ROLLING);
+        }
+        frame.start.rotation = Rotation::new(start_angular, form);
     }
     let rank = b.body_order.at(item);
     frame.store(&mut b.solver_bodies, rank, contact_row(&b.rows, item, u32::MAX));

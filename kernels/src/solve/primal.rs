@@ -314,9 +314,10 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         start: Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation),
         target: Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation),
     };
+    let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
     let mut displaced = Twists {
         linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
-        angular: ends.lag(form, rotation, turned),
+        angular: ends.lag(form, rotation, turned, inertia),
     };
     if B::STABILISE {
         // From where the iterations left it.
@@ -333,7 +334,6 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         };
     }
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
-    let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
     let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);
     let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
 

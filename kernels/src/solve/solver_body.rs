@@ -9,7 +9,7 @@ use crate::gpu::{Load, Read, Store, Vector, Window, WindowMut, Write, sin_cos, s
 #[cfg(not(target_arch = "spirv"))]
 use crate::gpu::{Word, Words};
 use crate::math::{Pose, Rotation, vector, words};
-use crate::solve::turns::{PREDICTED_HELD, TurnEnds, TurnForm, Turns};
+use crate::solve::turns::{PREDICTED_HELD, PREDICTED_ROLLING, TurnEnds, TurnForm, Turns, revolution_axis};
 use crate::state::rigid::EntryRange;
 
 /// Vectors of a body's frame.
@@ -115,6 +115,22 @@ impl SolverBody {
         found
     }
 
+    /// The spin of a fast body of revolution goes with its axis: what is told to contacts has it about that of the start.
+    #[inline(always)]
+    pub fn rolling_turn(
+        solver_bodies: &impl Load<UVec4>,
+        place: u32,
+        principal: Vec3,
+        (start, end): (&Rotation, &Rotation),
+        turned: Vec3,
+    ) -> Vec3 {
+        let predicted = solver_bodies.at(place.wrapping_mul(word::COUNT).wrapping_add(word::ROTATION));
+        let own = revolution_axis(principal);
+        let (from, to) = (start.apply(own), end.apply(own));
+        let with_axis = turned + (to - from) * from.dot(turned);
+        if f32::from_bits(predicted.w) == PREDICTED_ROLLING { with_axis } else { turned }
+    }
+
     /// The row in a frame, in a list of `room` entries.
     #[inline(always)]
     pub fn row(frame: &Frame<'_>, room: u32) -> EntryRange {
@@ -143,7 +159,8 @@ impl SolverBody {
     #[inline(always)]
     pub fn lag(&self, rotation: &Rotation, turned: Vec3) -> Vec3 {
         let turned = Vector::new(turned.x, turned.y, turned.z);
-        let lag = self.turn_ends().lag(TurnForm::EXACT, Turns::one(rotation), turned);
+        let inertia = Vector::new(self.inertia.x, self.inertia.y, self.inertia.z);
+        let lag = self.turn_ends().lag(TurnForm::EXACT, Turns::one(rotation), turned, inertia);
         Vec3::new(lag.x, lag.y, lag.z)
     }
 

@@ -1,7 +1,8 @@
 //! Rotations of several bodies at once, and the exponential and logarithm that the solver moves bodies with. Exact forms:
 //! first-order ones lose a fifth of a body's spin every second at 60 Hz.
 
-use crate::gpu::{OfBodies, Vector, quadrant_angle, sin_cos};
+use crate::gpu::glam::Vec3;
+use crate::gpu::{OfBodies, Vector, abs, fmax, quadrant_angle, sin_cos};
 use crate::math::Rotation;
 use crate::state::rigid::{Params, option};
 use core::f32::consts::PI;
@@ -110,8 +111,40 @@ impl<F: OfBodies> Turns<F> {
 pub const FAST: f32 = 1.0;
 /// Scalar part of a start that is no rotation but the vector that a fast body was predicted to turn by.
 pub const PREDICTED: f32 = 2.0;
+/// The same of a body of revolution that touches something: see [`rolling`].
+pub const PREDICTED_ROLLING: f32 = 2.5;
 /// The same of a body with joints.
 pub const PREDICTED_HELD: f32 = 3.0;
+
+/// Moments of inertia that differ by less than this part are equal.
+const SAME_MOMENT: f32 = 1e-3;
+/// Cosine of the largest angle by which the axis of what rolls tilts in a step, 1 radian: beyond, it tumbles.
+const TUMBLES: f32 = 0.54;
+
+/// The axis of a body of revolution in its own frame, whose other two moments of inertia are equal; nothing of others, and
+/// of what has no axis since all three are.
+#[inline(always)]
+pub fn revolution_axis(inertia: Vec3) -> Vec3 {
+    let same = |a: f32, b: f32| abs(a - b) <= SAME_MOMENT * fmax(a, b);
+    let (xy, yz, zx) = (same(inertia.x, inertia.y), same(inertia.y, inertia.z), same(inertia.z, inertia.x));
+    let one = |is: bool| if is { 1.0 } else { 0.0 };
+    Vec3::new(one(yz & !xy & !zx), one(zx & !xy & !yz), one(xy & !yz & !zx))
+}
+
+/// What contacts are told that a fast body of revolution turns by, which turned from `start` to `end` and has the spin
+/// `angular` then; nothing if it is none, or tumbles.
+///
+/// Contacts take a turn w for the motion w x r of every point. Beyond a radian this holds no longer: a capsule that rolls
+/// a little askew precesses, and its ends do not go where w x r says. What contacts took back of that motion tilted it
+/// more, by a factor of w^2 (1/2 - A/C) a step with C and A its moments about the axis and across. So they are told the
+/// turn that moves the ends to where they come to, a x a', and the spin about the axis at the start, which moves none.
+#[inline(always)]
+pub fn rolling(inertia: Vec3, start: &Rotation, end: &Rotation, angular: Vec3) -> Vec3 {
+    let own = revolution_axis(inertia);
+    let (from, to) = (start.apply(own), end.apply(own));
+    let rolls = from.dot(to) > TUMBLES;
+    if rolls { from * to.dot(angular) + from.cross(to) } else { Vec3::ZERO }
+}
 
 /// Whole turns next to an angle, as an angle.
 #[inline(always)]
@@ -145,15 +178,37 @@ pub struct TurnEnds<F> {
 }
 
 impl<F: OfBodies> TurnEnds<F> {
-    /// The rotation vector from the target to `rotation`, to which a body has turned by `turned`.
+    /// What a body that was predicted to be fast lags behind, when it turned by `turned`: the sum of its motions. The logarithm
+    /// of as much is another vector: of a small motion across a large one, half a turn makes one at right angles to it, and
+    /// no descent ends.
+    ///
+    /// What is stopped has its moments of inertia elsewhere than where it was predicted to be. It lacks all of the momentum L
+    /// that it had, and not what its spin would have been here: a rod that is tilted a little as it is stopped would be
+    /// turned about itself, about which it is light, by hundreds of times as much. What is not stopped has both.
     #[inline(always)]
-    pub fn lag(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>) -> Vector<F> {
+    fn lag_of_sums(&self, rotation: Turns<F>, turned: Vector<F>, inertia: Vector<F>) -> Vector<F> {
+        let (there, here) = (self.target.axes(), rotation.axes());
+        let predicted = self.start.v;
+        let momentum = |axis: Vector<F>, i: F| axis * (axis.dot(predicted) * i);
+        let l = momentum(there[0], inertia.x) + momentum(there[1], inertia.y) + momentum(there[2], inertia.z);
+        let spin = |axis: Vector<F>, i: F| axis * (axis.dot(l) / i);
+        let back = spin(here[0], inertia.x) + spin(here[1], inertia.y) + spin(here[2], inertia.z);
+        let lag = turned - predicted;
+        Vector::select(turned.dot(turned).below(lag.dot(lag)), turned - back, lag)
+    }
+
+    /// The rotation vector from the target to `rotation`, to which a body has turned by `turned`; `inertia` are its principal
+    /// moments.
+    #[inline(always)]
+    pub fn lag(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>, inertia: Vector<F>) -> Vector<F> {
         let mut lag = form.between(rotation, self.target);
         let slow = turned.dot(turned).below(F::splat(FAST * FAST)) & self.start.s.below(F::splat(1.5));
         if !form.first_order && F::any(!slow) {
             let marked = F::splat(1.5).below(self.start.s);
             let predicted = Vector::select(marked, self.start.v, self.target.since(self.start));
-            lag = Vector::select(slow, lag, unwound(lag, turned - predicted));
+            let unwound =
+                Vector::select(marked, self.lag_of_sums(rotation, turned, inertia), unwound(lag, turned - predicted));
+            lag = Vector::select(slow, lag, unwound);
         }
         lag
     }
