@@ -82,7 +82,11 @@ impl Watched {
         let all = RunTimes { run: 0, passes: report.times.iter().flat_map(|t| t.passes.iter().copied()).collect() };
         for (name, dispatches, time) in all.by_stage() {
             match self.passes.iter_mut().find(|p| p.name == name) {
-                Some(pass) => pass.times.push(milliseconds(time)),
+                // The first step has more of them than others.
+                Some(pass) => {
+                    pass.dispatches = dispatches;
+                    pass.times.push(milliseconds(time));
+                }
                 None => self.passes.push(Pass { name, dispatches, times: vec![milliseconds(time)] }),
             }
         }

@@ -215,7 +215,7 @@ fn chain_balls_keep_their_chain() {
         let found = stretch(balls(), iterating(20), backend, steps);
         assert!(found < 0.01, "{}: {found}", backend.name());
         let longer = stretch(balls(), plain(20), backend, 30);
-        assert!(longer > 0.02, "{}: plain VBD stretches by {longer} only", backend.name());
+        assert!(longer > 0.01, "{}: plain VBD stretches by {longer} only", backend.name());
     });
 }
 

@@ -318,8 +318,9 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
         let levers_a = Vector::select(!round_a & turn_a.dot(turn_a).below(one), levers_a, none);
         let levers_b = Vector::select(!round_b & turn_b.dot(turn_b).below(one), levers_b, none);
         let arc = (turn_a.cross(levers_a) - turn_b.cross(levers_b)) * (F::splat(0.5) * shared.arcs);
-        error.x = error.x + t.dot(arc);
-        error.y = error.y + u.dot(arc);
+        // The same bits whoever is worked on at the same time.
+        error.x = F::select(fast, error.x + t.dot(arc), error.x);
+        error.y = F::select(fast, error.y + u.dot(arc), error.y);
     }
 
     // Eq. 13 with bounds: the normal may only push.
