@@ -101,9 +101,10 @@ impl Simulation {
 
     /// A world on a device as it was when a snapshot was taken, there or elsewhere.
     pub fn from_snapshot(snapshot: &Snapshot, device: Device) -> Result<Self> {
+        let (world, settings) = (snapshot.world().clone(), *snapshot.settings());
+        let room = first_capacities(&world).at_least(&snapshot.room());
         let user = snapshot.user_buffers().to_vec();
-        let (settings, room) = (*snapshot.settings(), Capacities::default());
-        let mut simulation = Self::with_user_buffers(World::new(), settings, device, room, user)?;
+        let mut simulation = Self::with_user_buffers(world, settings, device, room, user)?;
         simulation.restore(snapshot)?;
         Ok(simulation)
     }

@@ -9,11 +9,15 @@ mod mutated;
 mod rollback;
 mod straight;
 
+use common::{Backend, DRIVERS};
 use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::metrics::Metrics;
+use drystone::vulkan::OwnDevice;
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, World};
 use drystone::{Settings, Simulation, Snapshot, scenes};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 const DT: f32 = 1.0 / 60.0;
 const CPU: Device = Device::Cpu { threads: Some(1) };
@@ -33,12 +37,48 @@ fn steps(simulation: &mut Simulation, count: u32) {
     }
 }
 
+/// A driver, opened once for all tests: to compile the pipelines takes longer than to run them. Whatever the validation
+/// layers say fails the test that finds it.
+fn driver(name: &'static str) -> Arc<OwnDevice> {
+    static OPEN: Mutex<BTreeMap<&str, Arc<OwnDevice>>> = Mutex::new(BTreeMap::new());
+    let mut open = OPEN.lock().unwrap();
+    open.entry(name).or_insert_with(|| common::open(name)).clone()
+}
+
+fn silent(device: &OwnDevice) {
+    let said = device.validation().take();
+    assert!(said.is_empty(), "{said:?}");
+}
+
+/// Calls `test` for the CPU and for every driver.
+fn on_every_backend(test: impl Fn(&Backend)) {
+    test(&Backend::Cpu);
+    on_every_driver(test);
+}
+
+fn on_every_driver(test: impl Fn(&Backend)) {
+    for (name, _) in DRIVERS {
+        let device = driver(name);
+        test(&Backend::Vulkan(device.clone()));
+        silent(&device);
+    }
+}
+
 /// There and back through bytes.
 fn through_bytes(snapshot: &Snapshot) -> Snapshot {
     let bytes = snapshot.to_bytes();
     let back = Snapshot::from_bytes(&bytes).unwrap();
     assert!(back.to_bytes() == bytes, "the same bytes again");
     back
+}
+
+/// Not only poses are the same, but everything that outlives a step.
+fn same(a: &Snapshot, b: &Snapshot, place: &str) {
+    for ((name, a), (_, b)) in a.buffers().zip(b.buffers()) {
+        let differ = a.iter().zip(b).filter(|(a, b)| a != b).count();
+        assert!(a == b, "{place}: {name} of {} and {} bytes, {differ} are others", a.len(), b.len());
+    }
+    assert!(a.to_bytes() == b.to_bytes(), "{place}: what the host knows");
 }
 
 /// A little of everything: hulls, capsules, compounds, joints that break, are driven or have names, sensors, belts,

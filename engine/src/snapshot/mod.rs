@@ -173,8 +173,8 @@ impl Moment {
             read(&mut reads)?;
         }
         if let Some(counters) = buffers.iter_mut().find(|b| b.name == "counters") {
-            // What a step was told that was prepared and never made.
-            for slot in [counter::EDITS, counter::EVENTS] {
+            // What a step was told that was prepared and never made, and what nobody needs.
+            for slot in [counter::SPARE, counter::EDITS, counter::EVENTS, counter::ISLANDS] {
                 counters.bytes[slot as usize * 4..][..4].fill(0);
             }
         }
@@ -209,6 +209,11 @@ impl Snapshot {
     /// Persistent buffers of the user's.
     pub fn user_buffers(&self) -> &[UserBuffer] {
         &self.user
+    }
+
+    /// What the persistent buffers hold, as far as it is in use, by name: see [`StateBuffers`](crate::state::StateBuffers).
+    pub fn buffers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.buffers.iter().map(|b| (b.name.as_str(), b.bytes.as_slice()))
     }
 
     pub(crate) fn bytes_of(&self, name: &str) -> &[u8] {

@@ -109,7 +109,7 @@ pub(crate) struct Core {
     pub(super) made: u64,
     pub(super) quarantined: Vec<BodyHandle>,
     pub(super) fell_back: bool,
-    notes: Vec<EventKind>,
+    pub(super) notes: Vec<EventKind>,
     generation: u64,
 }
 

@@ -117,7 +117,10 @@ impl Core {
         self.epoch += 1;
         let old = self.exchange(host);
         self.wanted = self.wanted.at_least(&room);
+        let told = self.notes.len();
         let done = self.replan(0, device).and_then(|_| restore(self, device));
+        // That lists are longer has nothing to do with any step.
+        self.notes.truncate(told);
         if done.is_err() {
             self.exchange(old);
             return done;
