@@ -176,6 +176,42 @@ fn a_world_that_may_not_have_the_memory_stays_what_it_was() {
     assert_eq!(hash(&mut simulation), hash(&mut large));
 }
 
+/// Figures for the README: `cargo test --release --test snapshots -- --ignored --nocapture figures`.
+#[test]
+#[ignore = "figures, not a test"]
+fn figures_of_a_pile_of_ten_thousand() {
+    let device = Device::Cpu { threads: None };
+    let mut simulation =
+        Simulation::new(scene("pile", &[("bodies", 10_000.0)]).world, Settings::default(), device).unwrap();
+    steps(&mut simulation, 60);
+    let bodies = simulation.world().len();
+    let time = |what: &str, task: &mut dyn FnMut()| {
+        let times = (0..9).map(|_| {
+            let start = std::time::Instant::now();
+            task();
+            start.elapsed()
+        });
+        let mut times: Vec<_> = times.collect();
+        times.sort_unstable();
+        println!("{what}: {:.2?}", times[4]);
+    };
+    let snapshot = simulation.snapshot().unwrap();
+    let bytes = snapshot.to_bytes();
+    println!("{} bytes, {} a body", bytes.len(), bytes.len() / bodies);
+    let buffers: usize = snapshot.buffers().map(|(_, b)| b.len()).sum();
+    println!("{} a body in buffers, {} in the world", buffers / bodies, (bytes.len() - buffers) / bodies);
+    time("snapshot", &mut || drop(simulation.snapshot().unwrap()));
+    time("to_bytes", &mut || drop(snapshot.to_bytes()));
+    time("from_bytes", &mut || drop(Snapshot::from_bytes(&bytes).unwrap()));
+    time("restore", &mut || simulation.restore(&snapshot).unwrap());
+    time("world clone", &mut || drop(simulation.world().clone()));
+    time("step", &mut || drop(simulation.step(DT).unwrap()));
+    simulation.keep_frames(8);
+    time("step that is kept", &mut || drop(simulation.step(DT).unwrap()));
+    let last = simulation.kept_frames().last().unwrap();
+    time("roll_back", &mut || simulation.roll_back(last).unwrap());
+}
+
 #[test]
 fn quarantined_bodies_and_broken_joints_stay_so() {
     let (mut world, bodies) = zoo();

@@ -206,3 +206,64 @@ pub(super) fn broken_joints(bytes: &[u8], joints: u32) -> Vec<u32> {
     let list = (0..joints).zip(all::<Joint>(bytes));
     list.filter(|(_, joint)| joint.flags & flag::BROKEN != 0).map(|(slot, _)| slot).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::step::StepOptions;
+    use crate::state::Capacities;
+
+    /// Persistent buffers of format 1: whoever adds one, takes one out or changes its elements raises
+    /// [`FORMAT`](super::super::FORMAT), and says above what it may hold.
+    const FORMAT_1: &[(&str, u32)] = &[
+        ("bodies", 32),
+        ("poses", 28),
+        ("starts", 28),
+        ("velocities", 24),
+        ("previous", 12),
+        ("body_frames", 28),
+        ("body_poses", 32),
+        ("forces", 24),
+        ("colliders", 76),
+        ("materials", 36),
+        ("counters", 4),
+        ("colours", 4),
+        ("colour_changes", 4),
+        ("rows", 4),
+        ("entries", 8),
+        ("cached_pairs", 8),
+        ("cached_points", 40),
+        ("cached_stiffness", 16),
+        ("cached_torques", 16),
+        ("last_overlaps", 16),
+        ("joints", 88),
+        ("joint_rows", 28),
+        ("row_states", 20),
+        ("joint_forces", 24),
+    ];
+    /// Those that have a function of their own, or are sent again by the host whatever a snapshot holds.
+    const OTHERS: &[&str] = &[
+        "bodies",
+        "colliders",
+        "materials",
+        "counters",
+        "rows",
+        "entries",
+        "cached_pairs",
+        "last_overlaps",
+        "joints",
+        "joint_rows",
+    ];
+
+    #[test]
+    fn every_persistent_buffer_is_in_the_format_and_checked() {
+        let declared = persistent(&Capacities::default(), &StepOptions::default(), &[]).unwrap();
+        let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
+        assert_eq!(found, FORMAT_1, "another format: raise FORMAT and change this list");
+        for (name, stride) in found {
+            let element = ELEMENTS.iter().find(|(n, ..)| *n == name);
+            assert!(element.is_some() != OTHERS.contains(&name), "who checks `{name}`?");
+            assert!(element.is_none_or(|(_, size, _)| stride as usize % size == 0), "`{name}` has {stride} bytes");
+        }
+    }
+}
