@@ -151,9 +151,9 @@ fn a_snapshot_is_recorded_and_restored_inside_frames() {
             host.frame(frame.saturating_sub(3), |stepper, commands| match frame {
                 // SAFETY: behind the frame, in its own commands.
                 8 => assert_eq!(unsafe { stepper.record_snapshot(commands) }.unwrap(), 8),
-                // SAFETY: the same; the buffer has the room.
                 9 => {
                     assert!(stepper.snapshot_size() + 64 < 4 << 20);
+                    // SAFETY: behind the frame, in its own commands; the buffer has the room.
                     given = Some(unsafe { stepper.record_snapshot_into(commands, landing.buffer, 64) });
                 }
                 _ => {}

@@ -21,7 +21,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// Gives forged bytes the length and the checksum that they should have.
-fn seal(bytes: &mut Vec<u8>) {
+fn seal(bytes: &mut [u8]) {
     if bytes.len() < 28 {
         return;
     }

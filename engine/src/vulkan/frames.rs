@@ -21,7 +21,6 @@ use crate::backend::{MemoryUse, Part, RunTimes};
 use crate::layout::{BODY_POSE_VERSION, BodyPose};
 use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
 use crate::plan::{BufferId, Recording};
-use crate::snapshot::Snapshot;
 use crate::state::{Capacities, UserBuffer};
 use crate::stepper::{
     Core, CoreOptions, JointForce, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
@@ -385,7 +384,7 @@ impl<M: Memory> Frames<M> {
     }
 
     /// Frames behind `frame` that are pending no longer count.
-    fn undo(&mut self, frame: u64) {
+    pub(super) fn undo(&mut self, frame: u64) {
         self.copies = None;
         self.pending.iter_mut().filter(|f| f.frame > frame).for_each(|f| f.undone = true);
     }
@@ -535,32 +534,6 @@ impl<M: Memory> Stepper<Frames<M>> {
             self.skipped(frame);
         }
         frame
-    }
-
-    /// The world becomes that of a snapshot with the next frame that is recorded: bodies, joints and names, settings,
-    /// contacts. Nothing is submitted or waited for; the bytes lie in memory of the host's until that frame is done.
-    /// What was prepared before is void, and frames that are pending count for nothing
-    /// ([`StepReport::undone`](crate::StepReport::undone)). On failure the world stays what it was.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.core.restore(snapshot, &mut self.device)?;
-        self.device.undo(0);
-        Ok(())
-    }
-
-    /// Goes back, with the next frame that is recorded, to the state behind a frame that is kept
-    /// ([`Stepper::keep_frames`]), which may be pending itself. Nothing is submitted or waited for.
-    ///
-    /// Everything that was said to the world since that frame was prepared is undone, whatever it was: bodies added or
-    /// removed, forces, settings. Say again what belongs to the next frame, then prepare and record it: with the same
-    /// said, the same bits. Handles that were given out since are void; the same bodies added again in the same order
-    /// have the same ones. Frames behind that one which are pending count for nothing
-    /// ([`StepReport::undone`](crate::StepReport::undone)). Numbers of frames go on, they are never set back.
-    ///
-    /// Several frames may be recorded into one command buffer, as many as [`FramesOptions::frames_in_flight`] allows.
-    pub fn roll_back(&mut self, frame: u64) -> Result<()> {
-        self.core.roll_back(frame, &mut self.device)?;
-        self.device.undo(frame);
-        Ok(())
     }
 
     /// What frames up to number `completed` did, each once, in their order. Never waits.

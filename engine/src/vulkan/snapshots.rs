@@ -1,4 +1,4 @@
-//! Snapshots of a world inside a host's frames: recorded as copies, finished when the frame is done.
+//! Snapshots of a world inside a host's frames: recorded as copies, finished when the frame is done; and the ways back.
 
 use super::frames::Frames;
 use super::memory::{Location, Memory};
@@ -158,6 +158,32 @@ impl<M: Memory> Stepper<Frames<M>> {
             }
         }
         Ok(snapshots)
+    }
+
+    /// The world becomes that of a snapshot with the next frame that is recorded: bodies, joints and names, settings,
+    /// contacts. Nothing is submitted or waited for; the bytes lie in memory of the host's until that frame is done.
+    /// What was prepared before is void, and frames that are pending count for nothing
+    /// ([`StepReport::undone`](crate::StepReport::undone)). On failure the world stays what it was.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.core.restore(snapshot, &mut self.device)?;
+        self.device.undo(0);
+        Ok(())
+    }
+
+    /// Goes back, with the next frame that is recorded, to the state behind a frame that is kept
+    /// ([`Stepper::keep_frames`]), which may be pending itself. Nothing is submitted or waited for.
+    ///
+    /// Everything that was said to the world since that frame was prepared is undone, whatever it was: bodies added or
+    /// removed, forces, settings. Say again what belongs to the next frame, then prepare and record it: with the same
+    /// said, the same bits. Handles that were given out since are void; the same bodies added again in the same order
+    /// have the same ones. Frames behind that one which are pending count for nothing
+    /// ([`StepReport::undone`](crate::StepReport::undone)). Numbers of frames go on, they are never set back.
+    ///
+    /// Several frames may be recorded into one command buffer, as many as [`frames_in_flight`](super::FramesOptions::frames_in_flight) allows.
+    pub fn roll_back(&mut self, frame: u64) -> Result<()> {
+        self.core.roll_back(frame, &mut self.device)?;
+        self.device.undo(frame);
+        Ok(())
     }
 
     /// Gives back memory that is kept for the next snapshot.
