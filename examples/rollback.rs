@@ -1,7 +1,7 @@
 //! Netcode with rollback: two players push a ball about a yard full of crates, and the second one's inputs arrive eight
 //! frames late. Every frame is stepped at once with a guess; when the truth arrives and is another, the world goes back
-//! to the frame before it, and all frames since are made again. In the end it is, to the bit, the world of a server that
-//! knew everything in time; and a snapshot sent as bytes lets a third player join.
+//! to the frame before it, and all frames since are made again. In the end it is, to the bit, the world of a server
+//! that knew everything in time; and a snapshot sent as bytes lets a third player join.
 //!
 //! ```text
 //! cargo run --release --example rollback

@@ -120,8 +120,9 @@ impl Simulation {
         self.stepper.restore(snapshot)
     }
 
-    /// Keeps the state behind every step from the next one on, so that [`Simulation::roll_back`] can go back by up to so
-    /// many. 0, the default, keeps nothing. They are kept in the host's memory: a copy of the persistent buffers each.
+    /// Keeps the state behind every step from the next one on, so that [`Simulation::roll_back`] can go back by up to
+    /// so many. 0, the default, keeps nothing. They are kept in the host's memory: a copy of the persistent buffers
+    /// each.
     pub fn keep_frames(&mut self, frames: u32) {
         self.stepper.keep_frames(frames);
     }

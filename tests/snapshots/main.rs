@@ -1,5 +1,5 @@
-//! Snapshots and rollback: a world that is put back goes on, to the bit, as if it had never stopped; and bytes that were
-//! tampered with are refused, or give a world that can be stepped.
+//! Snapshots and rollback: a world that is put back goes on, to the bit, as if it had never stopped; and bytes that
+//! were tampered with are refused, or give a world that can be stepped.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! What the buffers of a snapshot may hold. Kernels hold indices against the lengths of their lists anyway; here they are
-//! refused, because a world that is silently another than the one that was saved is worse than none.
+//! What the buffers of a snapshot may hold. Kernels hold indices against the lengths of their lists anyway; here they
+//! are refused, because a world that is silently another than the one that was saved is worse than none.
 
 use super::{Snapshot, SnapshotError, word};
 use crate::glam::Vec3;

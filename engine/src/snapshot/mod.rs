@@ -2,9 +2,9 @@
 //!
 //! A [`Snapshot`] holds the host's side of a world (bodies, joints, handles with their generations, names, gravity,
 //! settings, and what was said since the last step) and every *persistent* buffer of the device, as
-//! [`state`](crate::state) declares them: nobody keeps a list of what to save, so nothing can be forgotten. A world that
-//! is restored and stepped is, to the bit, what it would have been without the interruption, on the same device and
-//! driver. On another device the same world goes on with that device's arithmetic.
+//! [`state`](crate::state) declares them: nobody keeps a list of what to save, so nothing can be forgotten. A world
+//! that is restored and stepped is, to the bit, what it would have been without the interruption, on the same device
+//! and driver. On another device the same world goes on with that device's arithmetic.
 //!
 //! ```
 //! use drystone::world::{BodyDesc, Collider, World};
@@ -25,8 +25,8 @@
 //! # Ok::<(), drystone::Error>(())
 //! ```
 //!
-//! Bytes are checked in three ways before anything of them reaches a world: length and checksum find what was damaged on
-//! its way; values are checked as if a user had said them; and every index, in the world and in the buffers, is held
+//! Bytes are checked in three ways before anything of them reaches a world: length and checksum find what was damaged
+//! on its way; values are checked as if a user had said them; and every index, in the world and in the buffers, is held
 //! against what it is an index into. A snapshot that was forged with a right checksum gives an error or a world that
 //! can be stepped, whatever is in it.
 //!
@@ -112,6 +112,7 @@ impl Moment {
     }
 
     /// Bytes of all persistent buffers, one behind the other, and where each begins: how they are recorded on a device.
+    #[cfg(feature = "vulkan")]
     pub(crate) fn layout(&self) -> (Vec<(BufferId, u64, u64)>, u64) {
         let mut end = 0;
         let parts = self.kept().map(|(id, info)| {
@@ -211,7 +212,8 @@ impl Snapshot {
         &self.user
     }
 
-    /// What the persistent buffers hold, as far as it is in use, by name: see [`StateBuffers`](crate::state::StateBuffers).
+    /// What the persistent buffers hold, as far as it is in use, by name: see
+    /// [`StateBuffers`](crate::state::StateBuffers).
     pub fn buffers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.buffers.iter().map(|b| (b.name.as_str(), b.bytes.as_slice()))
     }

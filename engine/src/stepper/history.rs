@@ -212,10 +212,10 @@ impl Stepper<Box<dyn Runner>> {
         self.upload()
     }
 
-    /// Goes back to the state behind a frame that is kept: see [`Stepper::keep_frames`]. Everything that was said to the
-    /// world since that frame was prepared is undone, whatever it was: bodies added or removed, forces, settings. Say
-    /// again what belongs to the next frame, then step: with the same said, the same bits. Handles that were given out
-    /// since are void; the same bodies added again in the same order have the same ones.
+    /// Goes back to the state behind a frame that is kept: see [`Stepper::keep_frames`]. Everything that was said to
+    /// the world since that frame was prepared is undone, whatever it was: bodies added or removed, forces, settings.
+    /// Say again what belongs to the next frame, then step: with the same said, the same bits. Handles that were given
+    /// out since are void; the same bodies added again in the same order have the same ones.
     pub fn roll_back(&mut self, frame: u64) -> Result<()> {
         self.core.roll_back(frame, &mut self.device)?;
         if self.core.resend.is_some() { self.upload() } else { Ok(()) }

@@ -372,7 +372,8 @@ impl<M: Memory> Frames<M> {
         self.recorded
     }
 
-    /// Fills new blocks, and brings what was carried over or restored into them, in the order in which it was asked for.
+    /// Fills new blocks, and brings what was carried over or restored into them, in the order in which it was asked
+    /// for.
     ///
     /// # Safety
     /// As for [`Stepper::record`].

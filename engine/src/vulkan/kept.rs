@@ -67,7 +67,8 @@ impl<M: Memory> Frames<M> {
     /// Copies the persistent buffers to where a frame is kept.
     ///
     /// # Safety
-    /// `commands` is in the recording state, outside a render pass; what was written to the buffers is visible to copies.
+    /// `commands` is in the recording state, outside a render pass; what was written to the buffers is visible to
+    /// copies.
     pub(super) unsafe fn record_kept(&self, commands: vk::CommandBuffer, place: Option<usize>) {
         let Some(kept) = place.and_then(|place| self.kept.get(place)?.as_ref()) else { return };
         for (id, name, at, size) in layout(self.program.recording()) {

@@ -92,8 +92,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         self.device.persistent_bytes()
     }
 
-    /// Makes room for a snapshot that [`Stepper::record_snapshot`] records. Call it behind [`Stepper::prepare`], which may
-    /// let lists grow. Allocates memory that the host sees, [`Stepper::snapshot_size`] bytes.
+    /// Makes room for a snapshot that [`Stepper::record_snapshot`] records. Call it behind [`Stepper::prepare`], which
+    /// may let lists grow. Allocates memory that the host sees, [`Stepper::snapshot_size`] bytes.
     pub fn reserve_snapshot(&mut self) -> Result<()> {
         let (size, device) = (self.snapshot_size().max(16), &mut self.device);
         if device.snapshots.room.as_ref().is_none_or(|room| room.size() < size) {
@@ -104,9 +104,9 @@ impl<M: Memory> Stepper<Frames<M>> {
     }
 
     /// Records copies of the state that the last recorded frame leaves behind, into memory of the engine's
-    /// ([`Stepper::reserve_snapshot`]); [`Stepper::poll_snapshots`] gives the snapshot when the frame is done. It has the
-    /// world as it is now, with what was said since that frame was prepared. Does not submit, wait or allocate device
-    /// memory. Returns the number of the frame.
+    /// ([`Stepper::reserve_snapshot`]); [`Stepper::poll_snapshots`] gives the snapshot when the frame is done. It has
+    /// the world as it is now, with what was said since that frame was prepared. Does not submit, wait or allocate
+    /// device memory. Returns the number of the frame.
     ///
     /// # Safety
     /// As for [`Stepper::record`]; the commands come behind those of the last recorded frame, and that frame does not
@@ -139,8 +139,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         RecordedSnapshot { frame: self.device.recorded, moment: self.core.moment() }
     }
 
-    /// Snapshots that were recorded with frames up to number `completed`, each once, with the number of its frame. Never
-    /// waits.
+    /// Snapshots that were recorded with frames up to number `completed`, each once, with the number of its frame.
+    /// Never waits.
     pub fn poll_snapshots(&mut self, completed: u64) -> Result<Vec<(u64, Snapshot)>> {
         self.take_results(completed)?;
         let done = self.device.completed;
@@ -179,7 +179,8 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// have the same ones. Frames behind that one which are pending count for nothing
     /// ([`StepReport::undone`](crate::StepReport::undone)). Numbers of frames go on, they are never set back.
     ///
-    /// Several frames may be recorded into one command buffer, as many as [`frames_in_flight`](super::FramesOptions::frames_in_flight) allows.
+    /// Several frames may be recorded into one command buffer, as many as
+    /// [`frames_in_flight`](super::FramesOptions::frames_in_flight) allows.
     pub fn roll_back(&mut self, frame: u64) -> Result<()> {
         self.core.roll_back(frame, &mut self.device)?;
         self.device.undo(frame);

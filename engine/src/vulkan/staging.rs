@@ -8,7 +8,8 @@ use ash::vk;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-/// A buffer that stays mapped, if it is in memory that the host sees. Dropping it destroys it; the device has finished with it then.
+/// A buffer that stays mapped, if it is in memory that the host sees. Dropping it destroys it; the device has finished
+/// with it then.
 pub(super) struct HostBuffer<M: Memory> {
     shared: Arc<Shared>,
     memory: SharedMemory<M>,

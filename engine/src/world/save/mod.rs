@@ -1,6 +1,6 @@
 //! A world as bytes, and back. Everything that comes from bytes is checked as if a user had said it, and what the parts
-//! of a world say about each other besides: slots that are free or taken, joints that bodies list, rows that lie side by
-//! side. What follows from the rest is not written, but found again.
+//! of a world say about each other besides: slots that are free or taken, joints that bodies list, rows that lie side
+//! by side. What follows from the rest is not written, but found again.
 
 mod body;
 mod hull;
