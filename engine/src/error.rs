@@ -77,6 +77,9 @@ pub enum Error {
     /// A setting is out of its range.
     #[error(transparent)]
     Settings(#[from] crate::SettingsError),
+    /// A snapshot that is refused, or a frame that is not kept.
+    #[error(transparent)]
+    Snapshot(#[from] crate::SnapshotError),
     /// A time step that cannot be made.
     #[error("a time step of {0} s: it must be between 0 and 1 s")]
     TimeStep(f32),

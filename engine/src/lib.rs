@@ -35,6 +35,7 @@ pub mod render;
 pub mod scenes;
 mod settings;
 mod simulation;
+pub mod snapshot;
 pub mod state;
 pub mod stepper;
 #[cfg(feature = "vulkan")]
@@ -46,4 +47,5 @@ pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::Simulation;
+pub use snapshot::{Snapshot, SnapshotError};
 pub use stepper::{BodyState, Event, EventKind, JointState, Overlap, StepReport, Stepper};

@@ -5,7 +5,7 @@ use crate::plan::step::StepPlan;
 use crate::state::{Capacities, StateBuffers, UserBuffer};
 use crate::stepper::{BodyState, JointState, StepReport, Stepper, first_capacities};
 use crate::world::{BodyHandle, JointHandle, World};
-use crate::{Result, Settings};
+use crate::{Result, Settings, Snapshot};
 
 /// A world on a device of its own: a [`Stepper`] that waits for every step, and whose buffers can be read at any time.
 pub struct Simulation {
@@ -102,6 +102,45 @@ impl Simulation {
         }
         let prepared = self.stepper.prepare(dt)?;
         self.stepper.run(prepared)
+    }
+
+    /// A world on a device as it was when a snapshot was taken, there or elsewhere.
+    pub fn from_snapshot(snapshot: &Snapshot, device: Device) -> Result<Self> {
+        let (world, settings) = (snapshot.world().clone(), *snapshot.settings());
+        let room = first_capacities(&world).at_least(&snapshot.room());
+        let user = snapshot.user_buffers().to_vec();
+        let mut simulation = Self::with_user_buffers(world, settings, device, room, user)?;
+        simulation.restore(snapshot)?;
+        Ok(simulation)
+    }
+
+    /// The world at this moment, with what was said to it since the last step: see [`Snapshot`].
+    pub fn snapshot(&mut self) -> Result<Snapshot> {
+        self.stepper.snapshot()
+    }
+
+    /// The world becomes that of a snapshot, whatever it was before; settings and handles are those of the snapshot,
+    /// too. On failure it stays what it was.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.stepper.restore(snapshot)
+    }
+
+    /// Keeps the state behind every step from the next one on, so that [`Simulation::roll_back`] can go back by up to
+    /// so many. 0, the default, keeps nothing. They are kept in the host's memory: a copy of the persistent buffers
+    /// each.
+    pub fn keep_frames(&mut self, frames: u32) {
+        self.stepper.keep_frames(frames);
+    }
+
+    /// Numbers of the steps that can be gone back to, the oldest first: those that [`StepReport::frame`] tells.
+    pub fn kept_frames(&self) -> impl Iterator<Item = u64> {
+        self.stepper.kept_frames()
+    }
+
+    /// Goes back to the state behind a step that is kept. What was said to the world since that step began is undone:
+    /// see [`Stepper::roll_back`].
+    pub fn roll_back(&mut self, frame: u64) -> Result<()> {
+        self.stepper.roll_back(frame)
     }
 
     /// The state of a body after the last step; as it was described if it was added since. Waits for the device once.

@@ -1,7 +1,7 @@
 //! The step, top to bottom as in Algorithm 1: a list of phases, each of which is a folder beside this file.
 
 use super::detect::bvh::Tree;
-use super::recording::{PlanError, Recording};
+use super::recording::{BufferInfo, PlanError, Recording};
 use super::solve::{self, Solve};
 use super::{detect, finish, graph};
 use crate::state::{Capacities, Role, Room, StateBuffers, UserBuffer};
@@ -120,10 +120,7 @@ impl StepPlan {
     ) -> Result<Self, PlanError> {
         capacities.check()?;
         let r = &mut Recording::new("step");
-        let s = &StateBuffers::declare(r, &options.room(&capacities))?;
-        for buffer in user {
-            r.untyped(&buffer.name, Role::Persistent, buffer.stride, capacities.of(buffer.each).into())?;
-        }
+        let s = &declare(r, &capacities, &options, user)?;
 
         // Up to the gate nothing of the state is changed but what the host asked for.
         record_edits(r, s, capacities.edits)?;
@@ -167,6 +164,31 @@ impl StepPlan {
         let frame_end = if options.body_poses { Some(finish::frame_end(&recording, s, &capacities)?) } else { None };
         Ok(Self { recording, buffers, capacities, tree, tree_commands, frame_end })
     }
+}
+
+/// Declares the buffers of a step.
+fn declare(
+    r: &mut Recording,
+    capacities: &Capacities,
+    options: &StepOptions,
+    user: &[UserBuffer],
+) -> Result<StateBuffers, PlanError> {
+    let s = StateBuffers::declare(r, &options.room(capacities))?;
+    for buffer in user {
+        r.untyped(&buffer.name, Role::Persistent, buffer.stride, capacities.of(buffer.each).into())?;
+    }
+    Ok(s)
+}
+
+/// What belongs to a world whose lists are so long: the persistent buffers, with as many elements as are in use.
+pub(crate) fn persistent(
+    used: &Capacities,
+    options: &StepOptions,
+    user: &[UserBuffer],
+) -> Result<Vec<BufferInfo>, PlanError> {
+    let mut r = Recording::new("persistent");
+    declare(&mut r, used, options, user)?;
+    Ok(r.buffers().iter().filter(|b| b.role == Role::Persistent).cloned().collect())
 }
 
 /// What the host changed.

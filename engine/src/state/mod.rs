@@ -1,9 +1,9 @@
 //! What the engine keeps on a device. Every buffer of the step is declared once, with its element, its length and its
 //! role; growth, the memory table and the sharing of scratch follow from the declaration.
 //!
-//! | role | belongs to | at the end of a step | when lists grow |
+//! | role | belongs to | at the end of a step | when lists grow, and in snapshots |
 //! |---|---|---|---|
-//! | [`Role::Persistent`] | the world | kept | carried over |
+//! | [`Role::Persistent`] | the world | kept | carried over, saved and restored |
 //! | [`Role::HostWritten`] | the world on the host | kept | written anew by the host |
 //! | [`Role::Result`] | whoever reads it | kept until the next step | lost |
 //! | [`Role::Scratch`] | the passes | lost | lost |
@@ -20,7 +20,7 @@ pub(crate) use capacities::{Room, with_reserve};
 /// What a buffer is for: who may count on its contents, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Belongs to the world and outlives steps. It survives growth, and it is what a snapshot would hold.
+    /// Belongs to the world and outlives steps. It survives growth, and it is what a [snapshot](crate::snapshot) holds.
     Persistent,
     /// Written by the host, which can write all of it again.
     HostWritten,

@@ -2,11 +2,14 @@
 //! words that a step leaves behind mean. Touches no device; a [`StepDevice`] does.
 
 use super::bodies::{Batch, BodyRecord, collider_record, material_record};
+use super::history::{History, Kept};
 use super::joints;
 use super::report::{Event, EventKind, Overlap, StepReport};
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
+use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
+use crate::snapshot::{HostState, Moment};
 use crate::state::{Capacities, List, UserBuffer, with_reserve};
 use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
 use crate::{Error, Result, Settings};
@@ -24,6 +27,18 @@ pub trait StepDevice: Send {
     /// Writes parts of buffers before the next step that is run or recorded. What was staged before and has not been
     /// recorded is gathered again, and may be forgotten.
     fn stage(&mut self, uploads: &Uploads) -> Result<()>;
+    /// Before the next step that is run or recorded, and before what is staged for it, persistent buffers of the loaded
+    /// plan get these bytes from their beginning on, and zeros behind them.
+    fn restore(&mut self, contents: &[(BufferId, &[u8])]) -> Result<()>;
+    /// Makes sure that there is memory to keep the persistent buffers of a plan in, under a number. Devices whose state
+    /// the host reads after every step need none.
+    fn reserve_kept(&mut self, _plan: &StepPlan, _place: usize) -> Result<()> {
+        Ok(())
+    }
+    /// The same as [`StepDevice::restore`], with what was kept under a number.
+    fn restore_kept(&mut self, _plan: &StepPlan, _place: usize) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What is fixed when a stepper is made.
@@ -42,10 +57,12 @@ pub(crate) struct CoreOptions {
 /// What the device does not have yet after a plan was loaded: everything from these slots on, and all that the host
 /// writes as a whole.
 #[derive(Clone, Copy)]
-struct Resend {
-    bodies: u32,
-    colliders: u32,
-    joints: u32,
+pub(super) struct Resend {
+    pub bodies: u32,
+    pub colliders: u32,
+    pub joints: u32,
+    /// Where the user's body space lies in the device's.
+    pub frames: u32,
 }
 
 /// What is undone when a step was prepared, but neither run nor recorded.
@@ -53,6 +70,8 @@ struct Unrecorded {
     sent: Sent,
     params: Option<Params>,
     resend: Option<Resend>,
+    /// What is kept of the step, if frames are.
+    kept: Option<Kept>,
 }
 
 /// The words that a step leaves behind.
@@ -65,33 +84,38 @@ pub(crate) struct Results<'a> {
     /// Events there was room for.
     pub event_room: u32,
     pub events: &'a [EventRecord],
+    /// Whether the world was rolled back behind it.
+    pub undone: bool,
 }
 
 pub(crate) struct Core {
     pub world: World,
-    settings: Settings,
+    pub(super) settings: Settings,
     options: CoreOptions,
-    user: Vec<UserBuffer>,
-    plan: StepPlan,
-    planned: StepOptions,
+    pub(super) user: Vec<UserBuffer>,
+    pub(super) plan: StepPlan,
+    pub(super) planned: StepOptions,
     /// What the device said it needs.
-    wanted: Capacities,
-    params: Option<Params>,
-    resend: Option<Resend>,
+    pub(super) wanted: Capacities,
+    pub(super) params: Option<Params>,
+    pub(super) resend: Option<Resend>,
     /// Whether the step that is prepared starts cold: its constraints may carry loads that they do not know yet.
     cold: bool,
     /// Whether the next one is to.
     start_cold: bool,
     /// Whether a step was made. One that was recorded counts, until it is known not to have fitted.
-    started: bool,
+    pub(super) started: bool,
     /// What was prepared and has not been run or recorded.
     prepared: Option<Unrecorded>,
+    /// Changes when the world is exchanged: what was prepared before is void.
+    pub(super) epoch: u64,
+    pub(super) history: History,
     memory_limit: Option<u64>,
     /// Sub-steps made.
-    made: u64,
-    quarantined: Vec<BodyHandle>,
-    fell_back: bool,
-    notes: Vec<EventKind>,
+    pub(super) made: u64,
+    pub(super) quarantined: Vec<BodyHandle>,
+    pub(super) fell_back: bool,
+    pub(super) notes: Vec<EventKind>,
     generation: u64,
 }
 
@@ -153,7 +177,9 @@ impl Core {
             start_cold: false,
             started: false,
             prepared: None,
-            resend: Some(Resend { bodies: 0, colliders: 0, joints: 0 }),
+            resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0 }),
+            epoch: 0,
+            history: History::default(),
             memory_limit: None,
             made: 0,
             quarantined: Vec::new(),
@@ -192,7 +218,7 @@ impl Core {
 
     /// Makes the lists long enough for the world and for what the device asked for, and takes over the settings.
     /// `true` when there is another plan now.
-    fn replan(&mut self, edits: u32, device: &mut dyn StepDevice) -> Result<bool> {
+    pub(super) fn replan(&mut self, edits: u32, device: &mut dyn StepDevice) -> Result<bool> {
         let before = self.plan.capacities;
         // Whatever becomes of it: a step that still needs more says so again, and one that no longer does goes on.
         let wanted = std::mem::take(&mut self.wanted);
@@ -227,11 +253,12 @@ impl Core {
         }
         let Capacities { bodies, colliders, joints, .. } = before;
         // What an earlier plan has not had yet, this one has not had either.
-        let had = self.resend.unwrap_or(Resend { bodies, colliders, joints });
+        let had = self.resend.unwrap_or(Resend { bodies, colliders, joints, frames: bodies });
         self.resend = Some(Resend {
             bodies: had.bodies.min(bodies),
             colliders: if first_materials { 0 } else { had.colliders.min(colliders) },
             joints: had.joints.min(joints),
+            frames: had.frames.min(bodies),
         });
         Ok(true)
     }
@@ -239,10 +266,7 @@ impl Core {
     /// Everything that the device needs before a step of `dt` seconds: grows lists, and gathers what was said since the
     /// last step. Until the device has it, nothing of it is forgotten.
     pub fn prepare(&mut self, dt: f32, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
-        if let Some(Unrecorded { sent, params, resend }) = self.prepared.take() {
-            self.world.unsend(sent);
-            (self.params, self.resend) = (params, resend);
-        }
+        self.undo_prepared();
         self.cold = self.start_cold || !self.started;
         self.replan(0, device)?;
         let mut batch = Batch::new(&self.world, &self.plan.capacities, dt);
@@ -281,16 +305,31 @@ impl Core {
                 uploads.push(b.body_frames, u64::from(*slot), run);
             }
         }
+        let place = self.history.next_place();
+        if let Some(place) = place {
+            device.reserve_kept(&self.plan, place)?;
+        }
         device.stage(uploads)?;
         let before = self.params.replace(params);
         let sent = self.world.sent(batch.after);
-        self.prepared = Some(Unrecorded { sent, params: before, resend: self.resend.take() });
+        let kept = place.map(|place| self.kept(place));
+        self.prepared = Some(Unrecorded { sent, params: before, resend: self.resend.take(), kept });
         Ok(())
     }
 
-    /// What was prepared is run or recorded.
-    pub fn recorded(&mut self) {
-        self.prepared = None;
+    /// What was prepared and neither run nor recorded is as if it had not been.
+    pub(super) fn undo_prepared(&mut self) {
+        if let Some(Unrecorded { sent, params, resend, .. }) = self.prepared.take() {
+            self.world.unsend(sent);
+            (self.params, self.resend) = (params, resend);
+        }
+    }
+
+    /// What was prepared is run or recorded, as frame number `frame`.
+    pub fn recorded(&mut self, frame: u64) {
+        if let Some(kept) = self.prepared.take().and_then(|p| p.kept) {
+            self.history.push(frame, kept);
+        }
         (self.started, self.start_cold) = (true, false);
     }
 
@@ -298,6 +337,60 @@ impl Core {
     /// [`cold_iterations`](crate::AvbdSettings::cold_iterations).
     pub fn start_cold(&mut self) {
         self.start_cold = true;
+    }
+
+    /// Where the device keeps what the prepared step leaves behind, if frames are kept.
+    #[cfg(feature = "vulkan")]
+    pub fn place(&self) -> Option<usize> {
+        self.prepared.as_ref()?.kept.as_ref().map(|kept| kept.place)
+    }
+
+    /// Changes when the world is exchanged.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The host's side of a world that a device has.
+    pub(super) fn host_state(&self) -> HostState {
+        HostState {
+            world: self.world.clone(),
+            settings: self.settings,
+            made: self.made,
+            started: self.started,
+            quarantined: self.quarantined.clone(),
+            fell_back: self.fell_back,
+        }
+    }
+
+    /// The host's side of a snapshot, between steps. What is prepared and not recorded counts as not prepared.
+    pub fn moment(&self) -> Moment {
+        let mut host = self.host_state();
+        let mut resend = self.resend;
+        if let Some(prepared) = &self.prepared {
+            host.world.unsend(prepared.sent.clone());
+            resend = prepared.resend;
+        }
+        let room = self.plan.capacities;
+        let there = resend.unwrap_or(Resend {
+            bodies: room.bodies,
+            colliders: room.colliders,
+            joints: room.joints,
+            frames: room.bodies,
+        });
+        let joints = host.world.joint_store();
+        let needs = world_needs(&host.world);
+        let used = Capacities {
+            bodies: host.world.body_slots().min(room.bodies).min(there.bodies),
+            colliders: host.world.collider_room().min(room.colliders),
+            joints: joints.slot_count().min(room.joints).min(there.joints),
+            joint_rows: joints.row_count().min(room.joint_rows),
+            hulls: needs.hulls.min(room.hulls),
+            hull_edges: needs.hull_edges.min(room.hull_edges),
+            continuous: needs.continuous.min(room.continuous),
+            ..Capacities::default()
+        };
+        let buffers = self.plan.recording.buffers().to_vec();
+        Moment { host, used, capacities: room, options: self.planned, user: self.user.clone(), buffers }
     }
 
     /// Brings the world to the device as it was described, before there is any step.
@@ -329,7 +422,7 @@ impl Core {
 
     /// Gathers everything from the first slot on that the device does not have, and all hulls.
     fn push_all(&mut self, uploads: &mut Uploads) -> Result<()> {
-        let Some(Resend { bodies: first, colliders: first_collider, joints: first_joint }) = self.resend else {
+        let Some(Resend { bodies: first, colliders: first_collider, joints: first_joint, frames }) = self.resend else {
             return Ok(());
         };
         let Capacities { bodies, colliders, joints, .. } = self.plan.capacities;
@@ -345,7 +438,8 @@ impl Core {
         uploads.push(b.forces, from, &records.iter().map(|r| r.force).collect::<Vec<_>>());
         uploads.push(b.colours, from, &vec![NONE; records.len()]);
         if self.options.body_poses {
-            uploads.push(b.body_frames, from, &records.iter().map(|r| r.frame).collect::<Vec<_>>());
+            let records = (frames..bodies).map(|i| BodyRecord::new(&self.world, i).frame);
+            uploads.push(b.body_frames, frames.into(), &records.collect::<Vec<_>>());
         }
         let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
         uploads.push(b.colliders, first_collider.into(), &list);
@@ -367,8 +461,13 @@ impl Core {
         let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
         let made = count(counter::STEPS).wrapping_sub(self.made as u32).min(results.runs);
         let first = self.made;
-        self.made += u64::from(made);
-        self.started = self.made > 0;
+        // A frame that was rolled back does not count, and neither does what happened in it.
+        let made = if results.undone { results.runs } else { made };
+        if !results.undone {
+            self.made += u64::from(made);
+            self.started = self.made > 0;
+            self.history.was_made(results.frame, self.made);
+        }
         let happened = count(counter::EVENTS);
         let mut report = StepReport {
             frame: results.frame,
@@ -376,11 +475,12 @@ impl Core {
             manifolds: count(counter::MANIFOLDS),
             fallback_bodies: count(counter::FALLBACK),
             dropped: results.runs - made,
+            undone: results.undone,
             events_lost: happened.saturating_sub(results.event_room),
             times,
             ..StepReport::default()
         };
-        let notes = std::mem::take(&mut self.notes);
+        let notes = if results.undone { Vec::new() } else { std::mem::take(&mut self.notes) };
         report.events.extend(notes.into_iter().map(|kind| Event { step: first, kind }));
         if self.options.ahead {
             for (list, count) in [(List::Pairs, report.pairs), (List::Manifolds, report.manifolds)] {
@@ -408,8 +508,12 @@ impl Core {
             self.wanted = self.wanted.at_least(&needed);
             report.needed = Some(needed);
         }
+        if results.undone {
+            return report;
+        }
         if report.fallback_bodies > 0 && !self.fell_back {
             self.fell_back = true;
+            self.history.change(results.frame, |host| host.fell_back = true);
             let kind = EventKind::Fallback { bodies: report.fallback_bodies };
             report.events.push(Event { step: self.made.saturating_sub(1), kind });
         }
@@ -419,18 +523,19 @@ impl Core {
         for record in told {
             // The device counts steps with 32 bits.
             let step = first + u64::from(record.step.wrapping_sub(first as u32));
-            if let Some(kind) = self.event(record) {
+            if let Some(kind) = self.event(results.frame, record) {
                 report.events.push(Event { step, kind });
             }
         }
         report
     }
 
-    fn event(&mut self, record: &EventRecord) -> Option<EventKind> {
+    fn event(&mut self, frame: u64, record: &EventRecord) -> Option<EventKind> {
         let EventRecord { index, force, torque, .. } = *record;
         if record.kind == event::BROKEN {
             let joint = self.world.joint_store().handle(index)?;
             self.world.joint_broke(index);
+            self.history.change(frame, |host| host.world.joint_broke(index));
             return Some(EventKind::Broken { joint, force, torque });
         }
         if record.kind == event::SENSOR_BEGIN || record.kind == event::SENSOR_END {
@@ -445,6 +550,7 @@ impl Core {
             return None;
         }
         self.quarantined.push(body);
+        self.history.change(frame, |host| host.quarantined.push(body));
         Some(EventKind::Quarantined { body })
     }
 }

@@ -12,6 +12,7 @@
 
 pub(crate) mod bodies;
 mod core;
+mod history;
 mod joints;
 mod read;
 mod report;
@@ -23,7 +24,8 @@ pub use read::{BodyState, JointState};
 pub use report::{Event, EventKind, Overlap, StepReport};
 pub use uploads::Uploads;
 
-use crate::backend::{Device, Part, ReadInto, Runner};
+use crate::backend::{Device, Part, ReadInto, Runner, Write, unknown};
+use crate::plan::BufferId;
 use crate::plan::step::{StepPlan, event_room};
 use crate::state::{Capacities, UserBuffer};
 use crate::world::World;
@@ -39,6 +41,8 @@ use drystone_kernels::state::events::EventRecord;
 pub struct Prepared {
     pub(crate) frame: u64,
     pub(crate) substeps: u32,
+    /// Of the core: see [`Core::epoch`].
+    pub(crate) epoch: u64,
 }
 
 impl Prepared {
@@ -130,11 +134,18 @@ impl<D: StepDevice> Stepper<D> {
             return Err(Error::TimeStep(dt));
         }
         self.core.prepare(dt, &mut self.device, &mut self.uploads)?;
-        Ok(Prepared { frame: self.frame + 1, substeps: self.core.settings().substeps })
+        let (substeps, epoch) = (self.core.settings().substeps, self.core.epoch());
+        Ok(Prepared { frame: self.frame + 1, substeps, epoch })
     }
 
     pub(crate) fn recorded(&mut self, frame: u64) {
-        self.core.recorded();
+        self.core.recorded(frame);
+        self.frame = frame;
+    }
+
+    /// A frame in which nothing happened was recorded.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn skipped(&mut self, frame: u64) {
         self.frame = frame;
     }
 
@@ -151,6 +162,21 @@ impl StepDevice for Box<dyn Runner> {
 
     fn stage(&mut self, uploads: &Uploads) -> Result<()> {
         self.write_batch(&uploads.writes())
+    }
+
+    fn restore(&mut self, contents: &[(BufferId, &[u8])]) -> Result<()> {
+        let sizes = contents.iter().map(|(id, bytes)| {
+            let info = self.recording().info(*id).ok_or_else(|| unknown(self.recording(), *id))?;
+            Ok(info.capacity() as usize - bytes.len())
+        });
+        let behind = sizes.collect::<Result<Vec<_>>>()?;
+        let zeros = vec![0; behind.iter().copied().max().unwrap_or(0)];
+        let mut writes: Vec<_> =
+            contents.iter().map(|(buffer, bytes)| Write { buffer: *buffer, offset: 0, bytes }).collect();
+        for ((buffer, bytes), behind) in contents.iter().zip(behind) {
+            writes.push(Write { buffer: *buffer, offset: bytes.len() as u64, bytes: &zeros[..behind] });
+        }
+        self.write_batch(&writes)
     }
 }
 
@@ -185,8 +211,20 @@ impl Stepper<Box<dyn Runner>> {
     /// Runs what was prepared, and waits for it once. A step that did not fit is repeated with longer lists, as if they had been
     /// long enough.
     pub fn run(&mut self, prepared: Prepared) -> Result<StepReport> {
-        let Prepared { frame, substeps } = prepared;
+        let Prepared { frame, substeps, epoch } = prepared;
+        if epoch != self.core.epoch() {
+            // The world was exchanged: the step belongs to the one before.
+            return Ok(StepReport { frame, ..StepReport::default() });
+        }
         self.recorded(frame);
+        let done = self.run_until_it_fits(frame, substeps).and_then(|report| self.keep().map(|()| report));
+        if done.is_err() {
+            self.core.history.forget(frame);
+        }
+        done
+    }
+
+    fn run_until_it_fits(&mut self, frame: u64, substeps: u32) -> Result<StepReport> {
         let mut report = self.run_once(frame, substeps)?;
         while report.dropped > 0 && report.needed.is_some() {
             self.core.grow(&mut self.device, &mut self.uploads)?;
@@ -217,8 +255,15 @@ impl Stepper<Box<dyn Runner>> {
             ];
             self.device.run_and_read(Part::FIRST, runs, &mut reads)?
         };
-        let results =
-            Results { frame, runs, counters: &counters, overflow: overflow[0], event_room: room, events: &events };
+        let results = Results {
+            frame,
+            runs,
+            counters: &counters,
+            overflow: overflow[0],
+            event_room: room,
+            events: &events,
+            undone: false,
+        };
         Ok(self.core.digest(&results, times))
     }
 }

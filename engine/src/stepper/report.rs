@@ -81,6 +81,9 @@ pub struct StepReport {
     pub grown: u32,
     /// Sub-steps that were left out because a list was too short. A waiting simulation grows and repeats, and has none.
     pub dropped: u32,
+    /// Whether the world was rolled back, or restored, behind the frame before its results came. Then it counts for
+    /// nothing: events and steps that were left out are not told.
+    pub undone: bool,
     /// What the lists would have needed, where one was too short.
     pub needed: Option<Capacities>,
     /// What else happened.

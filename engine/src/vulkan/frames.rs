@@ -7,10 +7,12 @@
 
 use super::error::Error;
 use super::host::Shared;
+use super::kept::Copied;
 use super::kernels::Kernels;
 use super::memory::{Location, Memory, SharedMemory};
 use super::program::{OldParts, Program, ProgramOptions};
 use super::record::{Flags, HostAccess, record_carry};
+use super::snapshots::Snapshots;
 use super::staging::HostBuffer;
 use super::timers::Timing;
 use crate::Result;
@@ -114,6 +116,8 @@ struct InFlight {
     /// Which program it was.
     program: u64,
     event_room: u32,
+    /// Whether the world was exchanged behind it.
+    undone: bool,
 }
 
 /// What a frame left behind.
@@ -125,12 +129,13 @@ struct Finished {
     event_room: u32,
     events: Vec<EventRecord>,
     times: Vec<RunTimes>,
+    undone: bool,
 }
 
 /// New blocks to be zeroed, and copies into them from the blocks before.
-struct Carry {
-    blocks: Vec<vk::Buffer>,
-    copies: Vec<(vk::Buffer, vk::Buffer, vk::BufferCopy)>,
+pub(super) struct Carry {
+    pub blocks: Vec<vk::Buffer>,
+    pub copies: Vec<(vk::Buffer, vk::Buffer, vk::BufferCopy)>,
 }
 
 /// Memory of one frame in flight.
@@ -140,7 +145,7 @@ struct Slot<M: Memory> {
 }
 
 /// Something that the device may still use until a frame is done.
-enum Retired<M: Memory> {
+pub(super) enum Retired<M: Memory> {
     Program(u64, Program<M>),
     Parts(#[allow(dead_code, reason = "kept alive until the frame is done")] OldParts),
     Staging(#[allow(dead_code, reason = "kept alive until the frame is done")] HostBuffer<M>),
@@ -153,26 +158,30 @@ type Copies = Option<(vk::Buffer, Vec<(vk::Buffer, vk::BufferCopy)>)>;
 ///
 /// Dropping it destroys what it made; the host sees to it that the device has finished with it.
 pub struct Frames<M: Memory> {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     kernels: Arc<Kernels>,
-    memory: SharedMemory<M>,
+    pub(super) memory: SharedMemory<M>,
     program_options: ProgramOptions,
-    program: Program<M>,
+    pub(super) program: Program<M>,
     /// Counts programs.
     number: u64,
     frame_end: Option<Part>,
     slots: Vec<Slot<M>>,
     copies: Copies,
-    carries: Vec<Carry>,
+    pub(super) carries: Vec<Carry>,
+    /// Persistent buffers of frames that are kept, by place.
+    pub(super) kept: Vec<Option<Copied<M>>>,
+    /// Snapshots that were recorded, and memory for one that will be.
+    pub(super) snapshots: Snapshots<M>,
     retired: Vec<(u64, Retired<M>)>,
     pending: VecDeque<InFlight>,
     finished: VecDeque<Finished>,
     /// Reports that nobody has asked for yet.
     reports: Vec<StepReport>,
     /// Frames that were recorded.
-    recorded: u64,
+    pub(super) recorded: u64,
     /// Frames that the host said are done.
-    completed: u64,
+    pub(super) completed: u64,
     runs: u64,
 }
 
@@ -218,6 +227,8 @@ impl<M: Memory> Frames<M> {
             slots,
             copies: None,
             carries,
+            kept: Vec::new(),
+            snapshots: Snapshots::default(),
             retired: Vec::new(),
             pending: VecDeque::with_capacity(frames as usize + 1),
             finished: VecDeque::new(),
@@ -236,7 +247,7 @@ impl<M: Memory> Frames<M> {
     }
 
     /// Takes the results of frames that are done, and lets go of what they used.
-    fn complete(&mut self, completed: u64) -> Result<()> {
+    pub(super) fn complete(&mut self, completed: u64) -> Result<()> {
         self.completed = self.completed.max(completed.min(self.recorded));
         while let Some(frame) = self.pending.front().filter(|f| f.frame <= self.completed) {
             let slot = &self.slots[((frame.frame - 1) % self.slots.len() as u64) as usize];
@@ -272,6 +283,7 @@ impl<M: Memory> Frames<M> {
                 event_room: frame.event_room,
                 events,
                 times,
+                undone: frame.undone,
             });
             self.pending.pop_front();
         }
@@ -280,12 +292,12 @@ impl<M: Memory> Frames<M> {
         Ok(())
     }
 
-    fn handle(&self, buffer: BufferId) -> Option<vk::Buffer> {
+    pub(super) fn handle(&self, buffer: BufferId) -> Option<vk::Buffer> {
         self.program.vk_buffer(buffer)
     }
 
     /// Keeps something until everything that may use it is done: the frame that is recorded next included.
-    fn retire(&mut self, what: Retired<M>) {
+    pub(super) fn retire(&mut self, what: Retired<M>) {
         self.retired.push((self.recorded + 1, what));
     }
 
@@ -296,14 +308,15 @@ impl<M: Memory> Frames<M> {
         plan: &StepPlan,
         commands: vk::CommandBuffer,
         substeps: u32,
-        entry: Option<HostAccess>,
-        exit: Option<HostAccess>,
+        place: Option<usize>,
+        access: [Option<HostAccess>; 2],
     ) -> u64 {
+        let [entry, exit] = access;
         let shared = self.shared.clone();
         let device = &shared.host.device;
         let slot = self.slot();
         let first_run = self.runs;
-        let (carries, copies) = (std::mem::take(&mut self.carries), self.copies.take());
+        let copies = self.copies.take();
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive, and
         // the regions lie inside their buffers.
         unsafe {
@@ -313,9 +326,7 @@ impl<M: Memory> Frames<M> {
             }
             // What the last frame did to the buffers is over, and seen.
             shared.cmd_barrier(commands, Flags::between_parts());
-            for carry in &carries {
-                record_carry(device, commands, &carry.blocks, &carry.copies);
-            }
+            self.record_carries(commands);
             if let Some((source, regions)) = &copies {
                 for (target, region) in regions {
                     device.cmd_copy_buffer(commands, *source, *target, &[*region]);
@@ -329,6 +340,7 @@ impl<M: Memory> Frames<M> {
                 self.program.record_part(part, commands, None, None);
             }
             shared.cmd_barrier(commands, Flags::between_parts());
+            self.record_kept(commands, place);
             let readback = self.slots[slot].readback.handle();
             let (b, mut at) = (&plan.buffers, 0);
             let events = u64::from(event_room(&plan.capacities)) * size_of::<EventRecord>() as u64;
@@ -355,8 +367,27 @@ impl<M: Memory> Frames<M> {
             first_run,
             program: self.number,
             event_room: event_room(&plan.capacities),
+            undone: false,
         });
         self.recorded
+    }
+
+    /// Fills new blocks, and brings what was carried over or restored into them, in the order in which it was asked
+    /// for.
+    ///
+    /// # Safety
+    /// As for [`Stepper::record`].
+    pub(super) unsafe fn record_carries(&mut self, commands: vk::CommandBuffer) {
+        for carry in std::mem::take(&mut self.carries) {
+            // SAFETY: this function's contract; the buffers are alive until the frame is done, and hold the regions.
+            unsafe { record_carry(&self.shared.host.device, commands, &carry.blocks, &carry.copies) };
+        }
+    }
+
+    /// Frames behind `frame` that are pending no longer count.
+    pub(super) fn undo(&mut self, frame: u64) {
+        self.copies = None;
+        self.pending.iter_mut().filter(|f| f.frame > frame).for_each(|f| f.undone = true);
     }
 }
 
@@ -408,6 +439,19 @@ impl<M: Memory> StepDevice for Frames<M> {
             Some((self.handle(buffer)?, vk::BufferCopy { src_offset, dst_offset, size }))
         });
         self.copies = Some((self.slots[slot].upload.handle(), regions.collect()));
+        Ok(())
+    }
+
+    fn restore(&mut self, contents: &[(BufferId, &[u8])]) -> Result<()> {
+        self.stage_restored(contents)
+    }
+
+    fn reserve_kept(&mut self, plan: &StepPlan, place: usize) -> Result<()> {
+        self.reserve_place(plan, place)
+    }
+
+    fn restore_kept(&mut self, plan: &StepPlan, place: usize) -> Result<()> {
+        self.stage_kept(plan, place);
         Ok(())
     }
 }
@@ -480,8 +524,16 @@ impl<M: Memory> Stepper<Frames<M>> {
     ) -> u64 {
         let Self { core, device, .. } = self;
         // SAFETY: this function's contract.
-        let frame = unsafe { device.record(core.plan(), commands, prepared.substeps, entry, exit) };
-        self.recorded(frame);
+        let frame = unsafe {
+            // One that was prepared before the world was exchanged is a frame in which nothing happens.
+            let (substeps, place) = if prepared.is_of(core) { (prepared.substeps, core.place()) } else { (0, None) };
+            device.record(core.plan(), commands, substeps, place, [entry, exit])
+        };
+        if prepared.is_of(&self.core) {
+            self.recorded(frame);
+        } else {
+            self.skipped(frame);
+        }
         frame
     }
 
@@ -491,11 +543,11 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(std::mem::take(&mut self.device.reports))
     }
 
-    fn take_results(&mut self, completed: u64) -> Result<()> {
+    pub(super) fn take_results(&mut self, completed: u64) -> Result<()> {
         self.device.complete(completed)?;
         while let Some(done) = self.device.finished.pop_front() {
-            let Finished { frame, runs, counters, overflow, event_room, events, times } = done;
-            let results = Results { frame, runs, counters: &counters, overflow, event_room, events: &events };
+            let Finished { frame, runs, counters, overflow, event_room, events, times, undone } = done;
+            let results = Results { frame, runs, counters: &counters, overflow, event_room, events: &events, undone };
             let report = self.core.digest(&results, times);
             self.device.reports.push(report);
         }

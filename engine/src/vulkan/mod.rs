@@ -20,6 +20,7 @@
 mod error;
 mod frames;
 mod host;
+mod kept;
 mod kernels;
 mod memory;
 #[cfg(feature = "loader")]
@@ -30,6 +31,7 @@ mod record;
 mod requirements;
 #[cfg(feature = "loader")]
 mod runner;
+mod snapshots;
 mod staging;
 mod timers;
 #[cfg(feature = "loader")]
@@ -51,6 +53,7 @@ pub use record::HostAccess;
 pub use requirements::{API_VERSION, Missing, Support, enable_required};
 #[cfg(feature = "loader")]
 pub use runner::VulkanRunner;
+pub use snapshots::RecordedSnapshot;
 pub use timers::Timing;
 #[cfg(feature = "loader")]
 pub use validation::ValidationLog;

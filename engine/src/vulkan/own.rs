@@ -191,7 +191,7 @@ impl OwnDevice {
     }
 
     /// The device's pipelines, shared by everything that runs on it.
-    pub(super) fn kernels(&self) -> Result<&Arc<Kernels>, Error> {
+    pub fn kernels(&self) -> Result<&Arc<Kernels>, Error> {
         if self.kernels.get().is_none() {
             // SAFETY: the device is alive and has the features; who uses the kernels keeps it alive. `drop` destroys
             // them before the device.

@@ -1,4 +1,4 @@
-//! Buffers in memory that the host sees: what goes to the device, and what comes back.
+//! Buffers beside those of a recording: what goes to the device, what comes back, and copies that stay there.
 
 use super::error::{During, Error};
 use super::host::Shared;
@@ -8,7 +8,8 @@ use ash::vk;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-/// A buffer that stays mapped. Dropping it destroys it; the device has finished with it then.
+/// A buffer that stays mapped, if it is in memory that the host sees. Dropping it destroys it; the device has finished
+/// with it then.
 pub(super) struct HostBuffer<M: Memory> {
     shared: Arc<Shared>,
     memory: SharedMemory<M>,
@@ -38,7 +39,7 @@ impl<M: Memory> HostBuffer<M> {
             let (at, offset, mapped) = (allocation.memory, allocation.offset, allocation.mapped.is_some());
             made.allocation = Some(allocation);
             shared.host.device.bind_buffer_memory(buffer, at, offset).during("vkBindBufferMemory")?;
-            if !mapped {
+            if !mapped && location != Location::Device {
                 let why = "the allocator returned memory that the host cannot see".to_owned();
                 return Err(Error::OutOfMemory { buffer: name.into_owned(), size, why });
             }

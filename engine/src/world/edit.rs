@@ -33,7 +33,7 @@ pub(crate) enum Edit {
 }
 
 /// Changes that were sent to the device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sent {
     edits: Vec<(u32, Edit)>,
     after_count: usize,
@@ -97,7 +97,7 @@ impl World {
         finite3("force", force)?;
         finite3("torque", torque)?;
         self.push(body, Edit::Force)?;
-        if let Some(entry) = &mut self.slots[body.index as usize].entry {
+        if let Some(entry) = self.slot_mut(body.index) {
             (entry.force, entry.torque) = (force, torque);
         }
         Ok(())
@@ -129,7 +129,7 @@ impl World {
         not_negative("linear_damping", linear)?;
         not_negative("angular_damping", angular)?;
         self.push(body, Edit::Damping)?;
-        if let Some(entry) = &mut self.slots[body.index as usize].entry {
+        if let Some(entry) = self.slot_mut(body.index) {
             entry.damping = (linear, angular);
         }
         Ok(())
@@ -161,7 +161,7 @@ impl World {
         let slot = entry.colliders[collider];
         self.features = self.features.with(&new);
         self.changed_colliders.push(slot);
-        if let Some(entry) = &mut self.slots[body.index as usize].entry {
+        if let Some(entry) = self.slot_mut(body.index) {
             entry.desc.colliders[collider] = new;
         }
         Ok(())

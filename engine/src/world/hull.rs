@@ -89,6 +89,58 @@ impl Hull {
         })
     }
 
+    /// A hull that was one before: vertices around the centre of mass, the loops of its faces, and what their points
+    /// gave before they were rounded. Everything else follows. An error says why it is none.
+    pub(super) fn from_parts(
+        vertices: Vec<Vec3>,
+        loops: Vec<Vec<u32>>,
+        centre: DVec3,
+        volume: f64,
+        inertia: DMat3,
+    ) -> Result<Self, String> {
+        let (corners, count) = (loops.iter().map(Vec::len).sum::<usize>(), vertices.len());
+        if !(4..=MAX_HULL_VERTICES).contains(&count) || !vertices.iter().all(|v| v.is_finite()) {
+            return Err(format!("{count} vertices"));
+        }
+        let fits = loops.iter().all(|face| face.len() >= 3 && face.iter().all(|v| (*v as usize) < count));
+        // Euler: every edge is in two loops.
+        if !fits || corners % 2 != 0 || count + loops.len() != corners / 2 + 2 {
+            return Err(format!("{} faces with {corners} corners, and {count} vertices", loops.len()));
+        }
+        let (low, high) = vertices.iter().fold((vertices[0], vertices[0]), |(l, h), p| (l.min(*p), h.max(*p)));
+        let half = (high - low) * 0.5;
+        let size = f64::from(half.max_element());
+        if !(1e-5..=1.1e5).contains(&size) {
+            return Err(format!("half size {size} m"));
+        }
+        let (faces, width) = planes(&vertices, &loops);
+        let thickness = (width * 0.5) as f32;
+        if thickness.is_nan() || thickness < 0.9e-5 {
+            return Err(format!("half thickness {thickness} m"));
+        }
+        // Convex: every face lies in the plane that has all vertices on one side.
+        let off = |face: &HullFace, v: u32| face.offset - face.normal.dot(vertices[v as usize]);
+        let flat = |(face, corners): (&HullFace, &Vec<u32>)| {
+            face.offset > 0.0 && corners.iter().all(|v| off(face, *v) <= 1e-3 * size as f32)
+        };
+        if !faces.iter().zip(&loops).all(flat) {
+            return Err("its faces are not those of a convex body around its centre of mass".to_owned());
+        }
+        let edges = edges(&vertices, &faces, &loops).ok_or("its surface is not closed")?;
+        let exact: Vec<DVec3> = vertices.iter().map(|v| v.as_dvec3()).collect();
+        let (found, middle, about) = moments(&exact, &loops);
+        let scale = (about.x_axis.length() + about.y_axis.length() + about.z_axis.length()).max(f64::MIN_POSITIVE);
+        let apart = inertia - about;
+        let apart = apart.x_axis.length() + apart.y_axis.length() + apart.z_axis.length();
+        let close = (volume - found).abs() <= 1e-3 * found && apart <= 1e-2 * scale && middle.length() <= 1e-3 * size;
+        let placed = centre.abs().max_element() <= 1e30;
+        if !(found > 0.0 && close && placed) {
+            return Err(format!("volume {volume}, inertia or centre {centre} are not those of its shape"));
+        }
+        let hash = fnv1a(bytemuck::cast_slice::<_, u8>(&vertices).iter().copied());
+        Ok(Self { loops: loops.concat(), vertices, faces, edges, half, thickness, centre, volume, inertia, hash })
+    }
+
     /// Its vertices, where the user's points are.
     pub fn vertices(&self) -> impl Iterator<Item = Vec3> + '_ {
         self.vertices.iter().map(|v| (v.as_dvec3() + self.centre).as_vec3())

@@ -99,6 +99,59 @@ impl HullTable {
         self.give(first, first + hull.edges.len() as u32);
     }
 
+    /// Every hull in the tables.
+    pub(super) fn hulls(&self) -> impl Iterator<Item = &Arc<Hull>> {
+        self.slots.iter().flatten().map(|entry| &entry.hull)
+    }
+
+    /// Hull and place of every slot.
+    pub(super) fn slots(&self) -> impl ExactSizeIterator<Item = Option<(&Arc<Hull>, u32)>> {
+        self.slots.iter().map(|slot| slot.as_ref().map(|entry| (&entry.hull, entry.first)))
+    }
+
+    pub(super) fn free_slots(&self) -> &[u32] {
+        &self.free_slots
+    }
+
+    /// The table with these slots, of which `free_slots` are free; nobody has any of the hulls yet. An error says what
+    /// is wrong with their places.
+    pub(super) fn from_parts(slots: Vec<Option<(Arc<Hull>, u32)>>, free_slots: Vec<u32>) -> Result<Self, String> {
+        let mut table = Self { free_slots, ..Self::new() };
+        let there = (0..).zip(&slots).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
+        let mut places: Vec<(u32, u32, u32)> = Vec::new();
+        for (slot, (hull, first)) in there {
+            table.by_hash.entry(hull.hash).or_default().push(slot);
+            places.push((*first, hull.edges.len() as u32, slot));
+        }
+        places.sort_unstable();
+        for (first, edges, slot) in places {
+            let end = first.saturating_add(edges);
+            if first < table.end || end > MAX_EDGES {
+                return Err(format!("hull {slot} lies at {first}..{end}, behind {}", table.end));
+            }
+            if first > table.end {
+                table.gaps.push((table.end, first));
+            }
+            table.end = end;
+        }
+        let entry = |(hull, first)| TableEntry { hull, first, users: 0 };
+        table.slots = slots.into_iter().map(|slot| slot.map(entry)).collect();
+        Ok(table)
+    }
+
+    /// Says how many have each hull. The slot of one that nobody has is an error.
+    pub(super) fn set_users(&mut self, counts: &[u32]) -> Result<(), u32> {
+        for ((index, slot), users) in (0..).zip(&mut self.slots).zip(counts) {
+            if let Some(entry) = slot {
+                if *users == 0 {
+                    return Err(index);
+                }
+                entry.users = *users;
+            }
+        }
+        Ok(())
+    }
+
     /// The first gap that is long enough, or the end.
     fn take(&mut self, length: u32) -> u32 {
         if let Some(i) = self.gaps.iter().position(|(from, to)| to - from >= length) {

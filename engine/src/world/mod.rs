@@ -13,6 +13,7 @@ pub mod joint;
 mod material;
 mod names;
 mod quickhull;
+mod save;
 mod shape;
 
 pub use desc::{BodyDesc, BodyKind};
@@ -31,6 +32,7 @@ use drystone_kernels::state::rigid::NONE;
 use inertia::MassProperties;
 use joint::Joints;
 use names::Names;
+use std::sync::Arc;
 
 /// Names a body. Stays unique when its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,7 +69,8 @@ pub(crate) struct BodyEntry {
 #[derive(Clone, Debug)]
 struct Slot {
     generation: u32,
-    entry: Option<BodyEntry>,
+    /// Shared with copies of the world, which histories are made of.
+    entry: Option<Arc<BodyEntry>>,
     /// Whether the device has this body, or knows that there is none.
     sent: bool,
 }
@@ -83,7 +86,7 @@ pub struct World {
     free: Vec<u32>,
     colliders: Vec<Owner>,
     free_colliders: Vec<u32>,
-    hulls: HullTable,
+    hulls: Arc<HullTable>,
     joints: Joints,
     names: Names,
     joint_names: Names,
@@ -143,7 +146,7 @@ impl World {
             free: Vec::new(),
             colliders: Vec::new(),
             free_colliders: Vec::new(),
-            hulls: HullTable::new(),
+            hulls: Arc::new(HullTable::new()),
             joints: Joints::default(),
             names: Names::default(),
             joint_names: Names::default(),
@@ -188,7 +191,8 @@ impl World {
         let (force, torque, damping) = (desc.force, desc.torque, (desc.linear_damping, desc.angular_damping));
         self.continuous += u32::from(desc.continuous);
         let slot = &mut self.slots[index as usize];
-        slot.entry = Some(BodyEntry { desc, mass, colliders, hulls, force, torque, damping, joints: Vec::new() });
+        let entry = BodyEntry { desc, mass, colliders, hulls, force, torque, damping, joints: Vec::new() };
+        slot.entry = Some(Arc::new(entry));
         slot.sent = false;
         let generation = slot.generation;
         self.edits.push((index, Edit::Body));
@@ -206,7 +210,7 @@ impl World {
 
     fn hull_slot(&mut self, collider: &Collider) -> u32 {
         let Shape::ConvexHull(hull) = &collider.shape else { return NONE };
-        let (slot, new) = self.hulls.acquire(hull);
+        let (slot, new) = Arc::make_mut(&mut self.hulls).acquire(hull);
         if new {
             self.changed_hulls.push(slot);
         }
@@ -221,9 +225,11 @@ impl World {
         let slot = &mut self.slots[body.index as usize];
         let entry = slot.entry.take();
         self.continuous -= u32::from(entry.as_ref().is_some_and(|e| e.desc.continuous));
-        let (colliders, hulls) = entry.map(|e| (e.colliders, e.hulls)).unwrap_or_default();
-        hulls.into_iter().filter(|h| *h != NONE).for_each(|h| self.hulls.release(h));
-        for collider in colliders {
+        let (colliders, hulls) = entry.as_deref().map_or((&[][..], &[][..]), |e| (&e.colliders, &e.hulls));
+        for &hull in hulls.iter().filter(|h| **h != NONE) {
+            Arc::make_mut(&mut self.hulls).release(hull);
+        }
+        for &collider in colliders {
             self.colliders[collider as usize] = None;
             self.free_colliders.push(collider);
             self.changed_colliders.push(collider);
@@ -278,11 +284,16 @@ impl World {
     pub(crate) fn entry(&self, body: BodyHandle) -> Result<&BodyEntry, WorldError> {
         let BodyHandle { index, generation } = body;
         let slot = self.slots.get(index as usize).filter(|s| s.generation == generation);
-        slot.and_then(|s| s.entry.as_ref()).ok_or(WorldError::StaleBody { index, generation })
+        slot.and_then(|s| s.entry.as_deref()).ok_or(WorldError::StaleBody { index, generation })
     }
 
     pub(crate) fn slot(&self, index: u32) -> Option<&BodyEntry> {
-        self.slots.get(index as usize)?.entry.as_ref()
+        self.slots.get(index as usize)?.entry.as_deref()
+    }
+
+    /// The body of a slot, to be changed.
+    fn slot_mut(&mut self, index: u32) -> Option<&mut BodyEntry> {
+        self.slots.get_mut(index as usize)?.entry.as_mut().map(Arc::make_mut)
     }
 
     /// The collider of a slot, and the body it is on.
@@ -311,6 +322,16 @@ impl World {
         last.map_or(0, |i| i as u32 + 1)
     }
 
+    /// Slots that were ever used.
+    pub(crate) fn body_slots(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Slots of colliders that were ever used.
+    pub(crate) fn collider_room(&self) -> u32 {
+        self.colliders.len() as u32
+    }
+
     /// Slots of colliders up to the last that is in use.
     pub(crate) fn collider_slots(&self) -> u32 {
         let last = self.colliders.iter().rposition(Option::is_some);
@@ -320,6 +341,11 @@ impl World {
     /// What colliders are and do that were ever added: what passes a step needs.
     pub(crate) fn features(&self) -> Features {
         self.features
+    }
+
+    /// Whether the hulls are those of a copy of the world, in the same places.
+    pub(crate) fn has_hulls_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.hulls, &other.hulls)
     }
 
     pub(crate) fn hulls(&self) -> &HullTable {

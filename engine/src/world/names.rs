@@ -7,7 +7,11 @@ use std::sync::Arc;
 
 /// Names by slot, and slots by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct Names(Arc<Maps>);
+
+/// Shared with copies of the world.
+#[derive(Clone, Debug, Default)]
+struct Maps {
     by_slot: BTreeMap<u32, Arc<str>>,
     by_name: BTreeMap<Arc<str>, u32>,
 }
@@ -15,7 +19,7 @@ pub(crate) struct Names {
 impl Names {
     /// An error when something else is called so.
     fn check(&self, what: &'static str, name: &str, slot: Option<u32>) -> Result<(), WorldError> {
-        match self.by_name.get(name) {
+        match self.0.by_name.get(name) {
             Some(other) if Some(*other) != slot => {
                 Err(WorldError::NameTaken { what, name: name.to_owned(), index: *other })
             }
@@ -23,17 +27,30 @@ impl Names {
         }
     }
 
-    fn set(&mut self, slot: u32, name: &str) {
+    pub(in crate::world) fn set(&mut self, slot: u32, name: &str) {
         self.forget(slot);
         let name: Arc<str> = name.into();
-        self.by_name.insert(name.clone(), slot);
-        self.by_slot.insert(slot, name);
+        let maps = Arc::make_mut(&mut self.0);
+        maps.by_name.insert(name.clone(), slot);
+        maps.by_slot.insert(slot, name);
     }
 
     pub(in crate::world) fn forget(&mut self, slot: u32) {
-        if let Some(name) = self.by_slot.remove(&slot) {
-            self.by_name.remove(&name);
+        if let Some(name) = self.0.by_slot.get(&slot).cloned() {
+            let maps = Arc::make_mut(&mut self.0);
+            maps.by_slot.remove(&slot);
+            maps.by_name.remove(&name);
         }
+    }
+
+    /// Whether neither the slot has a name nor the name a slot.
+    pub(in crate::world) fn is_free(&self, slot: u32, name: &str) -> bool {
+        !self.0.by_slot.contains_key(&slot) && !self.0.by_name.contains_key(name)
+    }
+
+    /// All of them, by slot.
+    pub(in crate::world) fn all(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
+        self.0.by_slot.iter().map(|(slot, name)| (*slot, &**name))
     }
 }
 
@@ -57,17 +74,17 @@ impl World {
     /// What a body is called, if it has a name and is there.
     pub fn name(&self, body: BodyHandle) -> Option<&str> {
         self.entry(body).ok()?;
-        self.names.by_slot.get(&body.index).map(|name| &**name)
+        self.names.0.by_slot.get(&body.index).map(|name| &**name)
     }
 
     /// The body of that name.
     pub fn find(&self, name: &str) -> Option<BodyHandle> {
-        self.handle(*self.names.by_name.get(name)?)
+        self.handle(*self.names.0.by_name.get(name)?)
     }
 
     /// Every body that has a name, in the order of the names.
     pub fn names(&self) -> impl Iterator<Item = (&str, BodyHandle)> {
-        self.names.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.handle(*slot)?)))
+        self.names.0.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.handle(*slot)?)))
     }
 
     /// Calls a joint by a name that no other joint has. It goes with the joint.
@@ -89,17 +106,17 @@ impl World {
     /// What a joint is called, if it has a name and is there.
     pub fn joint_name(&self, joint: JointHandle) -> Option<&str> {
         self.joint_entry(joint).ok()?;
-        self.joint_names.by_slot.get(&joint.index()).map(|name| &**name)
+        self.joint_names.0.by_slot.get(&joint.index()).map(|name| &**name)
     }
 
     /// The joint of that name.
     pub fn find_joint(&self, name: &str) -> Option<JointHandle> {
-        self.joint_handle(*self.joint_names.by_name.get(name)?)
+        self.joint_handle(*self.joint_names.0.by_name.get(name)?)
     }
 
     /// Every joint that has a name, in the order of the names.
     pub fn joint_names(&self) -> impl Iterator<Item = (&str, JointHandle)> {
-        self.joint_names.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.joint_handle(*slot)?)))
+        self.joint_names.0.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.joint_handle(*slot)?)))
     }
 
     /// The handle of the joint in a slot of the engine's buffers, if there is one.

@@ -21,6 +21,7 @@ mod slider;
 mod store;
 
 pub use error::JointError;
+pub(in crate::world) use store::{Changed, JointSlot};
 pub(crate) use store::{JointEntry, Joints, SentJoints};
 
 use super::{BodyHandle, World, WorldError, finite1, finite3, unit};

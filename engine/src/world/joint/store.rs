@@ -3,6 +3,7 @@
 use super::{Axis, Drive, JointAxis, JointDesc, JointHandle};
 use crate::world::{LIMIT, World, WorldError};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A joint in the world.
 #[derive(Clone, Debug)]
@@ -15,9 +16,10 @@ pub(crate) struct JointEntry {
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
-    generation: u32,
-    entry: Option<JointEntry>,
+pub(in crate::world) struct JointSlot {
+    pub generation: u32,
+    /// Shared with copies of the world.
+    pub entry: Option<Arc<JointEntry>>,
 }
 
 /// A slot that the device does not have as it is.
@@ -29,18 +31,18 @@ pub(crate) struct Changed {
 }
 
 /// Changes that were sent to the device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SentJoints(Vec<Changed>);
 
 /// All joints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joints {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    pub(in crate::world) slots: Vec<JointSlot>,
+    pub(in crate::world) free: Vec<u32>,
     /// Places of rows given back, by how many there are.
-    free_rows: BTreeMap<u32, Vec<u32>>,
-    row_count: u32,
-    changed: Vec<Changed>,
+    pub(in crate::world) free_rows: BTreeMap<u32, Vec<u32>>,
+    pub(in crate::world) row_count: u32,
+    pub(in crate::world) changed: Vec<Changed>,
 }
 
 impl Joints {
@@ -55,12 +57,12 @@ impl Joints {
     }
 
     pub fn slot(&self, index: u32) -> Option<&JointEntry> {
-        self.slots.get(index as usize)?.entry.as_ref()
+        self.slots.get(index as usize)?.entry.as_deref()
     }
 
     /// Every joint with its slot.
     pub fn entries(&self) -> impl Iterator<Item = (u32, &JointEntry)> {
-        (0..).zip(&self.slots).filter_map(|(i, s)| Some((i, s.entry.as_ref()?)))
+        (0..).zip(&self.slots).filter_map(|(i, s)| Some((i, s.entry.as_deref()?)))
     }
 
     pub fn handle(&self, index: u32) -> Option<JointHandle> {
@@ -92,6 +94,11 @@ impl Joints {
         self.changed.extend(new.map(|slot| Changed { slot, fresh: true }));
     }
 
+    /// The device has these slots, but perhaps not as they are; what it knows of their rows is right.
+    pub fn send_again(&mut self, slots: std::ops::Range<u32>) {
+        self.changed.extend(slots.map(|slot| Changed { slot, fresh: false }));
+    }
+
     /// The device has everything. Returns what [`Joints::unsend`] takes.
     pub fn sent(&mut self) -> SentJoints {
         SentJoints(std::mem::take(&mut self.changed))
@@ -120,17 +127,17 @@ impl Joints {
         let rows = desc.rows().len() as u32;
         let first_row = self.take_rows(rows);
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, entry: None });
+            self.slots.push(JointSlot { generation: 0, entry: None });
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
-        slot.entry = Some(JointEntry { desc, first_row, rows, broken: false });
+        slot.entry = Some(Arc::new(JointEntry { desc, first_row, rows, broken: false }));
         let handle = JointHandle { index, generation: slot.generation };
         self.changed.push(Changed { slot: index, fresh: true });
         handle
     }
 
-    pub(in crate::world) fn remove(&mut self, index: u32) -> Option<JointEntry> {
+    pub(in crate::world) fn remove(&mut self, index: u32) -> Option<Arc<JointEntry>> {
         let slot = self.slots.get_mut(index as usize)?;
         let entry = slot.entry.take()?;
         slot.generation = slot.generation.wrapping_add(1);
@@ -157,7 +164,7 @@ impl World {
         let bodies = [Some(desc.body_a), desc.body_b];
         let handle = self.joints.add(desc);
         for body in bodies.into_iter().flatten() {
-            if let Some(entry) = &mut self.slots[body.index as usize].entry {
+            if let Some(entry) = self.slot_mut(body.index) {
                 entry.joints.push(handle.index);
             }
         }
@@ -176,7 +183,7 @@ impl World {
         let Some(entry) = self.joints.remove(index) else { return };
         self.joint_names.forget(index);
         for body in [Some(entry.desc.body_a), entry.desc.body_b].into_iter().flatten() {
-            if let Some(body) = &mut self.slots[body.index as usize].entry {
+            if let Some(body) = self.slot_mut(body.index) {
                 body.joints.retain(|j| *j != index);
             }
         }
@@ -185,14 +192,15 @@ impl World {
     pub(crate) fn joint_entry(&self, joint: JointHandle) -> Result<&JointEntry, WorldError> {
         let JointHandle { index, generation } = joint;
         let slot = self.joints.slots.get(index as usize).filter(|s| s.generation == generation);
-        slot.and_then(|s| s.entry.as_ref()).ok_or(WorldError::StaleJoint { index, generation })
+        slot.and_then(|s| s.entry.as_deref()).ok_or(WorldError::StaleJoint { index, generation })
     }
 
     fn joint_mut(&mut self, joint: JointHandle, fresh: bool) -> Result<&mut JointEntry, WorldError> {
         let JointHandle { index, generation } = joint;
         self.joints.changed.push(Changed { slot: index, fresh });
         let slot = self.joints.slots.get_mut(index as usize).filter(|s| s.generation == generation);
-        slot.and_then(|s| s.entry.as_mut()).ok_or(WorldError::StaleJoint { index, generation })
+        let entry = slot.and_then(|s| s.entry.as_mut());
+        entry.map(Arc::make_mut).ok_or(WorldError::StaleJoint { index, generation })
     }
 
     /// The description of a joint.
@@ -269,10 +277,18 @@ impl World {
         &mut self.joints
     }
 
+    /// The device broke these, unless the host has something else to say to them.
+    pub(crate) fn joints_broke(&mut self, slots: &[u32]) {
+        let changed = self.joints.changed();
+        for slot in slots.iter().filter(|slot| !changed.iter().any(|c| c.slot == **slot)) {
+            self.joint_broke(*slot);
+        }
+    }
+
     /// The device broke it.
     pub(crate) fn joint_broke(&mut self, index: u32) {
         if let Some(entry) = self.joints.slots.get_mut(index as usize).and_then(|s| s.entry.as_mut()) {
-            entry.broken = true;
+            Arc::make_mut(entry).broken = true;
         }
     }
 }

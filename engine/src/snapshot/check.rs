@@ -1,0 +1,272 @@
+//! What the buffers of a snapshot may hold. Kernels hold indices against the lengths of their lists anyway; here they
+//! are refused, because a world that is silently another than the one that was saved is worse than none.
+
+use super::{Snapshot, SnapshotError, word};
+use crate::glam::Vec3;
+use crate::plan::step::persistent;
+use crate::state::List;
+use bytemuck::Pod;
+use drystone_kernels::detect::gate::counter;
+use drystone_kernels::detect::sensors_list::Overlap;
+use drystone_kernels::layout::BodyPose;
+use drystone_kernels::math::{Pose, Rotation, Twist};
+use drystone_kernels::solve::joints::{Joint, JointForce, RowState, flag};
+use drystone_kernels::state::rigid::{Body, BodyFrame, CachedPair, CachedPoint, Entry, NONE, entry, kind};
+
+/// Whether the values of an element make sense.
+type Sense = fn(&[u8]) -> bool;
+
+fn of<T: Pod>(bytes: &[u8]) -> T {
+    bytemuck::pod_read_unaligned(bytes)
+}
+
+fn all<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> {
+    bytes.chunks_exact(size_of::<T>()).map(of)
+}
+
+fn finite(bytes: &[u8]) -> bool {
+    all::<f32>(bytes).all(f32::is_finite)
+}
+
+/// Rotations drift by rounding within a step, and are made unit ones again.
+fn unit(r: Rotation) -> bool {
+    let square = r.x * r.x + r.y * r.y + r.z * r.z + r.s * r.s;
+    (square - 1.0).abs() < 0.02
+}
+
+/// Buffers whose elements make sense or not by themselves.
+const ELEMENTS: &[(&str, usize, Sense)] = &[
+    ("poses", size_of::<Pose>(), |b| finite(b) && unit(of::<Pose>(b).rotation)),
+    ("starts", size_of::<Pose>(), |b| finite(b) && unit(of::<Pose>(b).rotation)),
+    ("velocities", size_of::<Twist>(), finite),
+    ("previous", size_of::<Vec3>(), finite),
+    ("forces", size_of::<Twist>(), finite),
+    ("body_frames", size_of::<BodyFrame>(), finite),
+    ("body_poses", size_of::<BodyPose>(), |b| {
+        let pose = of::<BodyPose>(b);
+        pose.present <= 1 && pose.position.is_finite() && finite(bytemuck::bytes_of(&pose.rotation))
+    }),
+    ("colours", 4, |b| of::<u32>(b) <= 32 || of::<u32>(b) == NONE),
+    ("colour_changes", 4, |b| of::<u32>(b) == 0),
+    ("cached_points", size_of::<CachedPoint>(), |b| finite(&b[..36])),
+    ("cached_stiffness", 4, |b| of::<f32>(b) >= 0.0 && finite(b)),
+    ("cached_torques", 4, finite),
+    ("row_states", size_of::<RowState>(), finite),
+    ("joint_forces", size_of::<JointForce>(), finite),
+];
+
+fn nonsense<T>(what: &'static str, why: String) -> Result<T, SnapshotError> {
+    Err(SnapshotError::content(what, why))
+}
+
+/// Holds everything in the buffers against what it is about.
+pub(super) fn buffers(s: &Snapshot) -> Result<(), SnapshotError> {
+    let world = &s.host.world;
+    let most = [
+        ("bodies", s.used.bodies, world.body_slots()),
+        ("colliders", s.used.colliders, world.collider_room()),
+        ("joints", s.used.joints, world.joint_store().slot_count()),
+        ("rows of joints", s.used.joint_rows, world.joint_store().row_count()),
+    ];
+    if let Some((what, used, most)) = most.into_iter().find(|(_, used, most)| used > most) {
+        return nonsense(what, format!("{used} on a device, of {most}"));
+    }
+    let by_user = s.user.iter().any(|b| b.each == List::Pairs);
+    if s.used.pairs > 0 && !s.options.features.sensors && !by_user {
+        return nonsense("lists in use", format!("{} overlaps with sensors, and no sensors", s.used.pairs));
+    }
+    lengths(s)?;
+    for (name, size, makes_sense) in ELEMENTS {
+        let wrong = s.bytes_of(name).chunks_exact(*size).position(|element| !makes_sense(element));
+        if let Some(index) = wrong {
+            return nonsense(name, format!("element {index} is none that a step leaves behind"));
+        }
+    }
+    counters(s)?;
+    bodies(s)?;
+    rows(s)?;
+    let known = |o: Overlap| o.sensor < s.used.colliders && o.other < s.used.colliders && o.spare == 0;
+    let kept = word(s.bytes_of("counters"), counter::SENSED_LAST as usize);
+    let overlaps = all::<Overlap>(s.bytes_of("last_overlaps")).take(kept as usize);
+    if let Some(index) = overlaps.map(known).position(|known| !known) {
+        return nonsense("last_overlaps", format!("element {index} names colliders that there are not"));
+    }
+    joints(s)
+}
+
+/// Every buffer is there once, as long as it is declared to be.
+fn lengths(s: &Snapshot) -> Result<(), SnapshotError> {
+    let refuse = |buffer: &str, why: String| Err(SnapshotError::Buffer { buffer: buffer.to_owned(), why });
+    let declared = match persistent(&s.used, &s.options, &s.user) {
+        Ok(declared) => declared,
+        Err(error) => return nonsense("user buffers", error.to_string()),
+    };
+    if let Some(b) = s.buffers.iter().find(|b| !declared.iter().any(|d| d.name == b.name)) {
+        return refuse(&b.name, "is none of this engine's".to_owned());
+    }
+    for info in &declared {
+        let mut found = s.buffers.iter().filter(|b| b.name == info.name);
+        let (Some(saved), None) = (found.next(), found.next()) else {
+            return refuse(&info.name, "is missing or there twice".to_owned());
+        };
+        if saved.bytes.len() as u64 != info.capacity() {
+            return refuse(&info.name, format!("has {} bytes instead of {}", saved.bytes.len(), info.capacity()));
+        }
+    }
+    Ok(())
+}
+
+fn counters(s: &Snapshot) -> Result<(), SnapshotError> {
+    let count = |slot: u32| word(s.bytes_of("counters"), slot as usize);
+    if count(counter::STEPS) != s.host.made as u32 {
+        return nonsense("counters", format!("{} steps, and {} were made", count(counter::STEPS), s.host.made));
+    }
+    let told = (count(counter::EDITS), count(counter::EVENTS));
+    if told != (0, 0) {
+        return nonsense("counters", format!("{told:?} edits and events between two steps"));
+    }
+    let kept = count(counter::SENSED_LAST);
+    if kept > s.used.pairs {
+        return nonsense("counters", format!("{kept} overlaps with sensors, of {}", s.used.pairs));
+    }
+    Ok(())
+}
+
+/// Bodies on the device are those of the world, unless the world has others to send.
+fn bodies(s: &Snapshot) -> Result<(), SnapshotError> {
+    for (index, body) in (0..).zip(all::<Body>(s.bytes_of("bodies"))) {
+        let values = [body.mass, body.inertia.x, body.inertia.y, body.inertia.z, body.gravity_scale];
+        let damping = [body.linear_damping, body.angular_damping];
+        let sound = values.into_iter().chain(damping).all(f32::is_finite) && damping.into_iter().all(|d| d >= 0.0);
+        let heavy = body.kind != kind::DYNAMIC || (body.mass > 0.0 && body.inertia.min_element() > 0.0);
+        if !sound || !heavy || body.kind > kind::DISABLED {
+            return nonsense("bodies", format!("body {index} cannot be: {body:?}"));
+        }
+        let described = s.host.world.slot(index).map_or(kind::DISABLED, |e| e.desc.kind.code());
+        if s.host.world.is_sent(index) && body.kind != kind::DISABLED && body.kind != described {
+            return nonsense("bodies", format!("body {index} is of kind {}, described as {described}", body.kind));
+        }
+    }
+    Ok(())
+}
+
+/// Rows lie in the list of entries, and entries name what there is.
+fn rows(s: &Snapshot) -> Result<(), SnapshotError> {
+    let (rows, entries, pairs) = (s.bytes_of("rows"), s.bytes_of("entries"), s.bytes_of("cached_pairs"));
+    let count = (entries.len() / size_of::<Entry>()) as u32;
+    for (body, row) in rows.chunks_exact(entry::ROW_WORDS as usize * 4).enumerate() {
+        let places: Vec<u32> = all(row).collect();
+        let last = places.last().copied().unwrap_or(0);
+        if !places.is_sorted() || last > count {
+            return nonsense("rows", format!("that of body {body} is {places:?} of {count} entries"));
+        }
+        let listed = &entries[places[0] as usize * size_of::<Entry>()..last as usize * size_of::<Entry>()];
+        for e in all::<Entry>(listed) {
+            let there = match e.kind() {
+                entry::CONTACT => e.manifold() < s.used.manifolds,
+                entry::JOINT => e.joint() < s.used.joints,
+                _ => false,
+            };
+            if !there || e.other >= s.used.bodies {
+                return nonsense("entries", format!("body {body} has one that is not there: {e:?}"));
+            }
+            if e.kind() == entry::CONTACT {
+                let pair: CachedPair = of(&pairs[e.manifold() as usize * size_of::<CachedPair>()..][..8]);
+                if pair.collider_a.max(pair.collider_b) >= s.used.colliders {
+                    return nonsense("cached_pairs", format!("{pair:?} of {} colliders", s.used.colliders));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Joints are sent again by the host; what the device alone knows is whether they are broken.
+fn joints(s: &Snapshot) -> Result<(), SnapshotError> {
+    let store = s.host.world.joint_store();
+    let changed: Vec<u32> = store.changed().iter().map(|c| c.slot).collect();
+    for (slot, joint) in (0..s.used.joints).zip(all::<Joint>(s.bytes_of("joints"))) {
+        if changed.binary_search(&slot).is_ok() {
+            continue;
+        }
+        let described = store.slot(slot).map_or((NONE, NONE, 0, 0), |e| {
+            let other = e.desc.body_b.map_or(NONE, |b| b.index);
+            (e.desc.body_a.index, other, e.first_row, e.rows)
+        });
+        let found = (joint.body_a, joint.body_b, joint.first_row, joint.rows);
+        if found != described {
+            return nonsense("joints", format!("joint {slot} is {found:?}, described as {described:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Slots of joints that are broken on the device.
+pub(super) fn broken_joints(bytes: &[u8], joints: u32) -> Vec<u32> {
+    let list = (0..joints).zip(all::<Joint>(bytes));
+    list.filter(|(_, joint)| joint.flags & flag::BROKEN != 0).map(|(slot, _)| slot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::step::StepOptions;
+    use crate::state::Capacities;
+
+    /// Persistent buffers of format 1: whoever adds one, takes one out or changes its elements raises
+    /// [`FORMAT`](super::super::FORMAT), and says above what it may hold.
+    const FORMAT_1: &[(&str, u32)] = &[
+        ("bodies", 32),
+        ("poses", 28),
+        ("starts", 28),
+        ("velocities", 24),
+        ("previous", 12),
+        ("body_frames", 28),
+        ("body_poses", 32),
+        ("forces", 24),
+        ("colliders", 76),
+        ("materials", 36),
+        ("counters", 4),
+        ("colours", 4),
+        ("colour_changes", 4),
+        ("rows", 4),
+        ("entries", 8),
+        ("cached_pairs", 8),
+        ("cached_points", 40),
+        ("cached_stiffness", 16),
+        ("cached_torques", 16),
+        ("last_overlaps", 16),
+        ("joints", 88),
+        ("joint_rows", 28),
+        ("row_states", 20),
+        ("joint_forces", 24),
+    ];
+    /// Those that have a function of their own, or are sent again by the host whatever a snapshot holds.
+    const OTHERS: &[&str] = &[
+        "bodies",
+        "colliders",
+        "materials",
+        "counters",
+        "rows",
+        "entries",
+        "cached_pairs",
+        "last_overlaps",
+        "joints",
+        "joint_rows",
+    ];
+
+    #[test]
+    fn every_persistent_buffer_is_in_the_format_and_checked() {
+        let declared = persistent(&Capacities::default(), &StepOptions::default(), &[]).unwrap();
+        let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
+        assert_eq!(found, FORMAT_1, "another format: raise FORMAT and change this list");
+        for (name, stride) in found {
+            let element = ELEMENTS.iter().find(|(n, ..)| *n == name);
+            assert!(element.is_some() != OTHERS.contains(&name), "who checks `{name}`?");
+            assert!(
+                element.is_none_or(|(_, size, _)| (stride as usize).is_multiple_of(*size)),
+                "`{name}` has {stride} bytes"
+            );
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Snapshots of a world inside a host's frames: recorded as copies, finished when the frame is done; and the ways back.
+
+use super::frames::Frames;
+use super::memory::{Location, Memory};
+use super::record::Flags;
+use super::staging::HostBuffer;
+use crate::Result;
+use crate::snapshot::{Moment, Snapshot, SnapshotError};
+use crate::stepper::Stepper;
+use ash::vk;
+
+/// Snapshots on their way.
+pub(super) struct Snapshots<M: Memory> {
+    /// Memory for the next one.
+    room: Option<HostBuffer<M>>,
+    /// Frame, the host's side, and where the device's side will be.
+    pending: Vec<(u64, Moment, HostBuffer<M>)>,
+}
+
+impl<M: Memory> Default for Snapshots<M> {
+    fn default() -> Self {
+        Self { room: None, pending: Vec::new() }
+    }
+}
+
+/// A snapshot that was recorded into a buffer of the host's: [`RecordedSnapshot::finish`] makes one of it when the
+/// device is through with the frame.
+#[derive(Debug)]
+#[must_use = "without it, nobody knows what the bytes on the device mean"]
+pub struct RecordedSnapshot {
+    frame: u64,
+    moment: Moment,
+}
+
+impl RecordedSnapshot {
+    /// The frame whose state it is.
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Bytes that were written to the host's buffer.
+    pub fn size(&self) -> u64 {
+        self.moment.layout().1
+    }
+
+    /// The snapshot, with the bytes that the device wrote, from the first on.
+    pub fn finish(self, bytes: &[u8]) -> Result<Snapshot> {
+        finish(self.moment, bytes)
+    }
+}
+
+fn finish(moment: Moment, bytes: &[u8]) -> Result<Snapshot> {
+    let (parts, needed) = moment.layout();
+    let given = bytes.len() as u64;
+    if given < needed {
+        return Err(SnapshotError::Device { needed, given }.into());
+    }
+    moment.finish(&mut |reads| {
+        for read in reads.iter_mut() {
+            // Those that are read are among the parts, and no longer than they.
+            if let Some((_, at, size)) = parts.iter().find(|(id, ..)| *id == read.buffer) {
+                let length = read.into.len().min(size.saturating_sub(read.offset) as usize);
+                let start = (at + read.offset) as usize;
+                read.into[..length].copy_from_slice(&bytes[start..start + length]);
+            }
+        }
+        Ok(())
+    })
+}
+
+impl<M: Memory> Frames<M> {
+    /// # Safety
+    /// As for [`Stepper::record_snapshot_into`].
+    unsafe fn record_snapshot(&mut self, commands: vk::CommandBuffer, target: vk::Buffer, offset: u64) {
+        let shared = self.shared.clone();
+        // SAFETY: this function's contract.
+        unsafe {
+            shared.cmd_begin_label(commands, c"drystone snapshot");
+            shared.cmd_barrier(commands, Flags::between_parts());
+            self.record_carries(commands);
+            self.record_copy(commands, target, offset);
+            shared.cmd_barrier(commands, Flags::to_host());
+            shared.cmd_end_label(commands);
+        }
+    }
+}
+
+impl<M: Memory> Stepper<Frames<M>> {
+    /// Bytes that [`Stepper::record_snapshot_into`] writes now. They are others when lists have grown: ask behind
+    /// [`Stepper::prepare`].
+    pub fn snapshot_size(&self) -> u64 {
+        self.device.persistent_bytes()
+    }
+
+    /// Makes room for a snapshot that [`Stepper::record_snapshot`] records. Call it behind [`Stepper::prepare`], which
+    /// may let lists grow. Allocates memory that the host sees, [`Stepper::snapshot_size`] bytes.
+    pub fn reserve_snapshot(&mut self) -> Result<()> {
+        let (size, device) = (self.snapshot_size().max(16), &mut self.device);
+        if device.snapshots.room.as_ref().is_none_or(|room| room.size() < size) {
+            let room = HostBuffer::new(&device.shared, &device.memory, c"snapshot", size, Location::Readback)?;
+            device.snapshots.room = Some(room);
+        }
+        Ok(())
+    }
+
+    /// Records copies of the state that the last recorded frame leaves behind, into memory of the engine's
+    /// ([`Stepper::reserve_snapshot`]); [`Stepper::poll_snapshots`] gives the snapshot when the frame is done. It has
+    /// the world as it is now, with what was said since that frame was prepared. Does not submit, wait or allocate
+    /// device memory. Returns the number of the frame.
+    ///
+    /// # Safety
+    /// As for [`Stepper::record`]; the commands come behind those of the last recorded frame, and that frame does not
+    /// count as completed before they are done.
+    pub unsafe fn record_snapshot(&mut self, commands: vk::CommandBuffer) -> Result<u64> {
+        let needed = self.snapshot_size();
+        let room = self.device.snapshots.room.take().filter(|room| room.size() >= needed);
+        let room = room.ok_or(SnapshotError::NoRoom)?;
+        let frame = self.device.recorded;
+        // SAFETY: this function's contract; the room lives until the frame is done.
+        unsafe { self.device.record_snapshot(commands, room.handle(), 0) };
+        self.device.snapshots.pending.push((frame, self.core.moment(), room));
+        Ok(frame)
+    }
+
+    /// The same into a buffer of the host's, from byte `offset` on, a multiple of 4. The host reads
+    /// [`Stepper::snapshot_size`] bytes from there when the frame is done, and finishes the snapshot with them.
+    ///
+    /// # Safety
+    /// As for [`Stepper::record_snapshot`]; `buffer` was made for copies into it, is alive until the commands are done,
+    /// is used by nothing else meanwhile, and has [`Stepper::snapshot_size`] bytes behind `offset`.
+    pub unsafe fn record_snapshot_into(
+        &mut self,
+        commands: vk::CommandBuffer,
+        buffer: vk::Buffer,
+        offset: u64,
+    ) -> RecordedSnapshot {
+        // SAFETY: this function's contract.
+        unsafe { self.device.record_snapshot(commands, buffer, offset) };
+        RecordedSnapshot { frame: self.device.recorded, moment: self.core.moment() }
+    }
+
+    /// Snapshots that were recorded with frames up to number `completed`, each once, with the number of its frame.
+    /// Never waits.
+    pub fn poll_snapshots(&mut self, completed: u64) -> Result<Vec<(u64, Snapshot)>> {
+        self.take_results(completed)?;
+        let done = self.device.completed;
+        let pending = std::mem::take(&mut self.device.snapshots.pending);
+        let (ready, later) = pending.into_iter().partition(|(frame, ..)| *frame <= done);
+        self.device.snapshots.pending = later;
+        let mut snapshots = Vec::new();
+        for (frame, moment, room) in ready {
+            let mut bytes = vec![0; moment.layout().1 as usize];
+            room.read(0, &mut bytes);
+            snapshots.push((frame, finish(moment, &bytes)?));
+            // The next one needs about as much.
+            if self.device.snapshots.room.is_none() {
+                self.device.snapshots.room = Some(room);
+            }
+        }
+        Ok(snapshots)
+    }
+
+    /// The world becomes that of a snapshot with the next frame that is recorded: bodies, joints and names, settings,
+    /// contacts. Nothing is submitted or waited for; the bytes lie in memory of the host's until that frame is done.
+    /// What was prepared before is void, and frames that are pending count for nothing
+    /// ([`StepReport::undone`](crate::StepReport::undone)). On failure the world stays what it was.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.core.restore(snapshot, &mut self.device)?;
+        self.device.undo(0);
+        Ok(())
+    }
+
+    /// Goes back, with the next frame that is recorded, to the state behind a frame that is kept
+    /// ([`Stepper::keep_frames`]), which may be pending itself. Nothing is submitted or waited for.
+    ///
+    /// Everything that was said to the world since that frame was prepared is undone, whatever it was: bodies added or
+    /// removed, forces, settings. Say again what belongs to the next frame, then prepare and record it: with the same
+    /// said, the same bits. Handles that were given out since are void; the same bodies added again in the same order
+    /// have the same ones. Frames behind that one which are pending count for nothing
+    /// ([`StepReport::undone`](crate::StepReport::undone)). Numbers of frames go on, they are never set back.
+    ///
+    /// Several frames may be recorded into one command buffer, as many as
+    /// [`frames_in_flight`](super::FramesOptions::frames_in_flight) allows.
+    pub fn roll_back(&mut self, frame: u64) -> Result<()> {
+        self.core.roll_back(frame, &mut self.device)?;
+        self.device.undo(frame);
+        Ok(())
+    }
+
+    /// Gives back memory that is kept for the next snapshot.
+    pub fn release_snapshot(&mut self) {
+        self.device.snapshots.room = None;
+    }
+}

@@ -1,0 +1,229 @@
+//! A world as bytes, and back. Everything that comes from bytes is checked as if a user had said it, and what the parts
+//! of a world say about each other besides: slots that are free or taken, joints that bodies list, rows that lie side
+//! by side. What follows from the rest is not written, but found again.
+
+mod body;
+mod hull;
+mod joint;
+
+use super::{BodyKind, Edit, Features, HullTable, Names, Slot, World, finite3, unit};
+use crate::snapshot::{Reader, SnapshotError, Writer};
+use std::sync::Arc;
+
+/// A result of reading.
+type Read<T> = Result<T, SnapshotError>;
+
+fn nonsense<T>(what: &'static str, why: impl Into<String>) -> Read<T> {
+    Err(SnapshotError::content(what, why))
+}
+
+impl World {
+    /// Appends everything that the world is, and what was said to it and has not reached a device.
+    pub(crate) fn save(&self, w: &mut Writer) {
+        let pool = hull::Pool::of(self);
+        w.vec3(self.gravity);
+        let f = self.features;
+        [f.surfaces, f.rolling, f.bounces, f.sensors].into_iter().for_each(|bit| w.bool(bit));
+        pool.save(w);
+        self.hulls.save(w, &pool);
+        w.list(self.slots.iter(), |w, slot| {
+            w.u32(slot.generation);
+            w.bool(slot.sent);
+            w.option(slot.entry.as_deref(), |w, entry| entry.save(w, &pool));
+        });
+        w.words(&self.free);
+        w.u32(self.colliders.len() as u32);
+        w.words(&self.free_colliders);
+        self.joints.save(w);
+        save_names(&self.names, w);
+        save_names(&self.joint_names, w);
+        w.list(self.edits.iter(), |w, (slot, edit)| {
+            w.u32(*slot);
+            save_edit(*edit, w);
+        });
+    }
+
+    /// The world that [`World::save`] wrote. A device has its bodies below `bodies`, as far as they were sent.
+    ///
+    /// Colliders and hulls are not said to have reached a device: who restores a world sends all of them.
+    pub(crate) fn load(r: &mut Reader<'_>, bodies: u32) -> Read<Self> {
+        let mut world = Self::new();
+        world.set_gravity(r.vec3()?).map_err(|e| SnapshotError::content("gravity", e.to_string()))?;
+        let features = Features {
+            surfaces: r.bool("features")?,
+            rolling: r.bool("features")?,
+            bounces: r.bool("features")?,
+            sensors: r.bool("features")?,
+        };
+        let pool = hull::Pool::load(r)?;
+        let mut hulls = HullTable::load(r, &pool)?;
+        let mut index = 0;
+        world.slots = r.list(6, |r| {
+            let (generation, sent) = (r.u32()?, r.bool("a body's slot")?);
+            let entry = r.option("a body's slot", |r| body::load(r, &pool, &hulls, index))?;
+            index += 1;
+            Ok(Slot { generation, entry: entry.map(Arc::new), sent })
+        })?;
+        world.free = r.words()?;
+        check_free("free bodies", &world.free, world.slots.iter().map(|s| s.entry.is_some()))?;
+        world.load_colliders(r)?;
+        hulls.count_users(world.slots.iter().filter_map(|s| s.entry.as_deref()).flat_map(|e| &e.hulls))?;
+        world.hulls = Arc::new(hulls);
+        world.load_joints(r)?;
+        world.names = load_names("names of bodies", r, |slot| world.slot(slot).is_some())?;
+        world.joint_names = load_names("names of joints", r, |slot| world.joints.slot(slot).is_some())?;
+        world.edits = r.list(5, |r| Ok((r.u32()?, load_edit(r)?)))?;
+        world.check_edits(bodies)?;
+        let entries = world.slots.iter().filter_map(|s| s.entry.as_deref());
+        world.continuous = entries.clone().filter(|e| e.desc.continuous).count() as u32;
+        // Those of colliders that are gone count, too: plans follow them.
+        world.features = entries.flat_map(|e| &e.desc.colliders).fold(features, Features::with);
+        if (features.rolling || features.bounces) && !features.surfaces {
+            return nonsense("features", "surfaces that roll or bounce, and none that does anything");
+        }
+        Ok(world)
+    }
+
+    /// Who has which collider slot follows from the bodies.
+    fn load_colliders(&mut self, r: &mut Reader<'_>) -> Read<()> {
+        let count = r.u32()? as usize;
+        self.free_colliders = r.words()?;
+        let used: usize = self.slots.iter().filter_map(|s| s.entry.as_deref()).map(|e| e.colliders.len()).sum();
+        if used + self.free_colliders.len() != count {
+            return nonsense("colliders", format!("{used} in use and {} free of {count}", self.free_colliders.len()));
+        }
+        self.colliders = vec![None; count];
+        for (body, slot) in (0..).zip(&self.slots) {
+            let Some(entry) = slot.entry.as_deref() else { continue };
+            for (n, collider) in (0..).zip(&entry.colliders) {
+                match self.colliders.get_mut(*collider as usize) {
+                    Some(owner @ None) => *owner = Some((body, n)),
+                    Some(_) => return nonsense("colliders", format!("slot {collider} is of two bodies")),
+                    None => return nonsense("colliders", format!("slot {collider} of {count}")),
+                }
+            }
+        }
+        check_free("free colliders", &self.free_colliders, self.colliders.iter().map(Option::is_some))
+    }
+
+    /// Edits are such as the world itself would have taken, and those that announce bodies are there.
+    fn check_edits(&self, bodies: u32) -> Read<()> {
+        let mut renewed = vec![false; self.slots.len()];
+        // What came before a body was removed or added says nothing to the one that is there now.
+        for (slot, edit) in self.edits.iter().rev() {
+            let Some(new) = renewed.get_mut(*slot as usize) else {
+                return nonsense("edits", format!("of body {slot}, of {}", self.slots.len()));
+            };
+            if *edit == Edit::Body {
+                *new = true;
+            } else if !*new {
+                let kind = self.slot(*slot).map(|e| e.desc.kind);
+                let fits = match edit {
+                    Edit::Body | Edit::Pose(..) => kind.is_some(),
+                    Edit::Velocity(..) => kind.is_some_and(|k| k != BodyKind::Static),
+                    Edit::Target(..) => kind == Some(BodyKind::Kinematic),
+                    _ => kind == Some(BodyKind::Dynamic),
+                };
+                if !fits {
+                    return nonsense("edits", format!("{edit:?} for body {slot}, which is {kind:?}"));
+                }
+            }
+        }
+        for ((index, slot), renewed) in (0..).zip(&self.slots).zip(renewed) {
+            if index >= bodies && slot.sent && slot.entry.is_some() {
+                return nonsense("bodies", format!("body {index} is on a device that has {bodies}"));
+            }
+            if index < bodies && !slot.sent && !renewed {
+                return nonsense("bodies", format!("body {index} has not been sent, and will not be"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Free slots are those that nobody has, each once.
+fn check_free(what: &'static str, free: &[u32], used: impl ExactSizeIterator<Item = bool>) -> Read<()> {
+    let mut taken: Vec<bool> = used.collect();
+    for slot in free {
+        match taken.get_mut(*slot as usize) {
+            Some(taken @ false) => *taken = true,
+            _ => return nonsense(what, format!("slot {slot} is not free")),
+        }
+    }
+    match taken.iter().position(|taken| !taken) {
+        None => Ok(()),
+        Some(slot) => nonsense(what, format!("slot {slot} is missing")),
+    }
+}
+
+fn save_names(names: &Names, w: &mut Writer) {
+    w.list(names.all(), |w, (slot, name)| {
+        w.u32(slot);
+        w.text(name);
+    });
+}
+
+fn load_names(what: &'static str, r: &mut Reader<'_>, is_there: impl Fn(u32) -> bool) -> Read<Names> {
+    let mut names = Names::default();
+    let list = r.list(8, |r| Ok((r.u32()?, r.text(what)?)))?;
+    for (slot, name) in list {
+        if !is_there(slot) {
+            return nonsense(what, format!("`{name}` is slot {slot}, where there is none"));
+        }
+        if !names.is_free(slot, name) {
+            return nonsense(what, format!("`{name}` is there twice, or slot {slot}"));
+        }
+        names.set(slot, name);
+    }
+    Ok(names)
+}
+
+fn save_edit(edit: Edit, w: &mut Writer) {
+    let mut two = |code: u8, a, b| {
+        w.u8(code);
+        w.vec3(a);
+        w.vec3(b);
+    };
+    match edit {
+        Edit::Velocity(a, b) => two(2, a, b),
+        Edit::Impulse(a, b) => two(4, a, b),
+        Edit::ImpulseAt(a, b) => two(5, a, b),
+        Edit::Push(a, b) => two(7, a, b),
+        Edit::PushAt(a, b) => two(8, a, b),
+        Edit::Body => w.u8(0),
+        Edit::Force => w.u8(6),
+        Edit::Damping => w.u8(9),
+        Edit::Pose(position, rotation) | Edit::Target(position, rotation) => {
+            w.u8(if matches!(edit, Edit::Pose(..)) { 1 } else { 3 });
+            w.vec3(position);
+            w.quat(rotation);
+        }
+    }
+}
+
+fn load_edit(r: &mut Reader<'_>) -> Read<Edit> {
+    let wrong = |e: super::WorldError| SnapshotError::content("edits", e.to_string());
+    let finite = |r: &mut Reader<'_>| {
+        let (a, b) = (r.vec3()?, r.vec3()?);
+        finite3("edit", a).and_then(|()| finite3("edit", b)).map_err(wrong)?;
+        Ok((a, b))
+    };
+    let pose = |r: &mut Reader<'_>| {
+        let (position, rotation) = (r.vec3()?, r.quat()?);
+        finite3("position", position).and_then(|()| unit("rotation", rotation)).map_err(wrong)?;
+        Ok((position, rotation))
+    };
+    Ok(match r.u8()? {
+        0 => Edit::Body,
+        1 => pose(r).map(|(p, q)| Edit::Pose(p, q))?,
+        2 => finite(r).map(|(a, b)| Edit::Velocity(a, b))?,
+        3 => pose(r).map(|(p, q)| Edit::Target(p, q))?,
+        4 => finite(r).map(|(a, b)| Edit::Impulse(a, b))?,
+        5 => finite(r).map(|(a, b)| Edit::ImpulseAt(a, b))?,
+        6 => Edit::Force,
+        7 => finite(r).map(|(a, b)| Edit::Push(a, b))?,
+        8 => finite(r).map(|(a, b)| Edit::PushAt(a, b))?,
+        9 => Edit::Damping,
+        code => return nonsense("edits", format!("there is no edit {code}")),
+    })
+}
