@@ -12,7 +12,7 @@ mod resting;
 #[path = "round_shapes/rolling.rs"]
 mod rolling;
 
-use common::{Backend, Random, ball};
+use common::{Random, ball};
 use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::world::{BodyDesc, BodyHandle, Collider, World};

@@ -1,7 +1,8 @@
 //! Contact points of pairs with a cylinder or a cone, left in the manifold's place as those of hulls are.
 
 use crate::detect::collide::hull::Tables;
-use crate::detect::collide::{Convex, Solid, curved_contact, swept};
+use crate::detect::collide::swept::Sweep;
+use crate::detect::collide::{Convex, Solid, curved_apart, curved_contact};
 use crate::detect::manifold::{Manifold, leave};
 use crate::gpu::Load;
 use crate::gpu::glam::{UVec4, Vec3};
@@ -69,8 +70,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let approach = Approach::new(&b.params.at(0), &a, &c, va, vc);
     let (first, second) = (Convex::new(&t, &a, sa), Convex::new(&t, &c, sc));
     // What rolls is touched where it is, as spheres and capsules are.
-    let rounds = (curved_a || a.is_round(), curved_c);
-    let (contact, across) =
-        swept::round(&approach, rounds, |way| curved_contact(&t, &first.moved(way), &second, approach.near));
+    let round_a = curved_a | a.is_round();
+    let sweep =
+        Sweep::new(&approach, round_a & curved_c, |way| curved_apart(&t, &first.moved(way), &second, approach.near));
+    let found = curved_contact(&t, &first.moved(sweep.way), &second, approach.near);
+    let (contact, across) = sweep.finish(found, !round_a);
     leave(&contact, across, place, &mut b.manifolds, &mut b.points, &mut b.features);
 }

@@ -16,7 +16,7 @@ use crate::detect::collide::round::direction;
 use crate::detect::collide::spread::Spread;
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, fmax, fmin, sqrt};
-use crate::state::rigid::{HullFace, NONE, ROLLS, shape};
+use crate::state::rigid::{NONE, ROLLS, shape};
 
 /// Names of points: what they are, above which corner or part they are.
 mod name {
@@ -51,18 +51,12 @@ impl Disc {
     /// Point `k` of the rim, an eighth of a turn apart: quarters first.
     #[inline(always)]
     fn point(&self, k: u32) -> Vec3 {
-        let quarter = k & 3;
-        let (c, s) = if quarter == 0 {
-            (1.0, 0.0)
-        } else if quarter == 1 {
-            (-1.0, 0.0)
-        } else if quarter == 2 {
-            (0.0, 1.0)
-        } else {
-            (0.0, -1.0)
-        };
+        let along = if k & 2 == 0 { 1.0 } else { 0.0 };
+        let sign = if k & 1 == 0 { 1.0 } else { -1.0 };
+        let (c, s) = (along * sign, (1.0 - along) * sign);
         let half = core::f32::consts::FRAC_1_SQRT_2;
-        let (c, s) = if k < 4 { (c, s) } else { ((c - s) * half, (c + s) * half) };
+        let between = ((c - s) * half, (c + s) * half);
+        let (c, s) = (if k < 4 { c } else { between.0 }, if k < 4 { s } else { between.1 });
         self.centre + (self.x * c + self.z * s) * self.radius
     }
 
@@ -76,22 +70,20 @@ impl Disc {
         let (aa, ax) = (along.length_squared(), along.dot(x));
         let outside = x.length_squared() - radius * radius;
         let square = ax * ax - aa * outside;
-        let mut part = ClippedSegment { from: 0.0, to: 1.0, from_side: NONE, to_side: NONE };
-        if aa <= 1e-12 * radius * radius {
-            part.to = if outside > 0.0 { -1.0 } else { 1.0 };
-        } else if square < 0.0 {
-            part.to = -1.0;
-        } else {
-            let root = sqrt(square);
-            let (enters, leaves) = ((-ax - root) / aa, (root - ax) / aa);
-            if enters > 0.0 {
-                (part.from, part.from_side) = (enters, 0);
-            }
-            if leaves < 1.0 {
-                (part.to, part.to_side) = (leaves, 0);
-            }
+        let root = sqrt(fmax(square, 0.0));
+        let scale = 1.0 / fmax(aa, 1e-30);
+        let (enters, leaves) = ((-ax - root) * scale, (root - ax) * scale);
+        // A point, or something as short as one, is in or out as a whole.
+        let short = aa <= 1e-12 * radius * radius;
+        let misses = if short { outside > 0.0 } else { square < 0.0 };
+        let (cut_from, cut_to) = ((enters > 0.0) & !short, (leaves < 1.0) & !short);
+        let to = if cut_to { leaves } else { 1.0 };
+        ClippedSegment {
+            from: if cut_from { enters } else { 0.0 },
+            to: if misses { -1.0 } else { to },
+            from_side: if cut_from { 0 } else { NONE },
+            to_side: if cut_to { 0 } else { NONE },
         }
-        part
     }
 }
 
@@ -120,10 +112,12 @@ pub fn contact(
     while k < incident.facets() {
         let face = incident.facet(t, k);
         let cos = n.dot(face.normal);
-        if cos < slope {
-            slope = cos - 1e-4;
-            against = face;
-        }
+        let better = cos < slope;
+        let lower = cos - 1e-4;
+        slope = if better { lower } else { slope };
+        against.normal = if better { face.normal } else { against.normal };
+        against.offset = if better { face.offset } else { against.offset };
+        against.index = if better { k } else { against.index };
         k += 1;
     }
     let slope = n.dot(against.normal);
@@ -140,35 +134,27 @@ pub fn contact(
     let thin = fmin(reference.thickness, incident.thickness);
     let facing = slope < -FACING;
     let tilt = sqrt(fmax(0.0, 1.0 - slope * slope)) * disc_i.radius;
-    let level_end = facing && tilt < FLAT * thin;
-    if curved_i && facing && !level_end {
-        let lowest = incident.p.solid.to_world(radial(incident.p.solid.to_local(-n)).0);
-        disc_i.x = lowest;
-        disc_i.z = direction(against.normal.cross(lowest), disc_i.z).0;
-    }
+    let level_end = facing & (tilt < FLAT * thin);
+    let tilted = curved_i & facing & !level_end;
+    let lowest = incident.p.solid.to_world(radial(incident.p.solid.to_local(-n)).0);
+    let beside = against.normal.cross(lowest);
+    disc_i.x = if tilted { lowest } else { disc_i.x };
+    disc_i.z = if tilted { beside } else { disc_i.z };
 
-    let plain = HullFace { normal: Vec3::Y, offset: 0.0, first: 0, count: 0 };
-    let (mut face_r, mut face_i) = (plain, plain);
-    if sides_r {
-        face_r = reference.p.face(t, facet.index);
-    }
-    if sides_i {
-        face_i = incident.p.face(t, against.index);
-    }
+    let (mut face_r, mut face_i) = (reference.p.face(t, facet.index), incident.p.face(t, against.index));
+    face_r.count = if sides_r { face_r.count } else { 0 };
+    face_i.count = if sides_i { face_i.count } else { 0 };
     let line = incident.line(t, -n);
+    let (line_start, line_way) = (middle_i + line.from, line.to - line.from);
 
     // How many candidates there are of each kind.
-    let rim_i = if !curved_i || !facing {
-        0
-    } else if level_end {
-        8
-    } else {
-        4
-    };
-    let edges_i = if sides_i { face_i.count } else { !(curved_i && level_end) as u32 };
-    let edges_r = if curved_i && facing { face_r.count } else { 0 };
-    let rim_r = if curved_r && (sides_i || (curved_i && level_end)) { 8 } else { 0 };
-    let rims = if curved_r && curved_i && level_end { 2 } else { 0 };
+    let eighths = if level_end { 8 } else { 4 };
+    let rim_i = if curved_i & facing { eighths } else { 0 };
+    let line_i = !(curved_i & level_end) as u32;
+    let edges_i = if sides_i { face_i.count } else { line_i };
+    let edges_r = if curved_i & facing { face_r.count } else { 0 };
+    let rim_r = if curved_r & (sides_i | (curved_i & level_end)) { 8 } else { 0 };
+    let rims = if curved_r & curved_i & level_end { 2 } else { 0 };
     let (end_0, end_1, end_2) = (rim_i, rim_i + edges_i, rim_i + edges_i + edges_r);
     let end_3 = end_2 + rim_r;
 
@@ -189,97 +175,96 @@ pub fn contact(
     let faces = (on_b as u32) << 27 | (facet.index & 0x7f) << 20 | against.index << 13;
     let mut spread = Spread::new(n, near);
     let mut deepest = f32::MAX;
-    let mut pass = 0;
-    while pass < 4 {
-        spread.begin(pass, SAME_POINT * size);
-        let mut i = 0;
-        while i < end_3 + rims {
+    let total = end_3 + rims;
+    // All candidates once for each of the four points, in one loop: see `nearest`.
+    let (mut pass, mut i) = (0, 0);
+    {
+        while (pass < 4) & (total > 0) {
+            if i == 0 {
+                spread.begin(pass, SAME_POINT * size);
+            }
             let from_rim = i < end_0;
-            let from_edge = !from_rim && i < end_1;
-            let from_side = i >= end_1 && i < end_2;
+            let from_edge = (i >= end_0) & (i < end_1);
+            let from_side = (i >= end_1) & (i < end_2);
             let from_crossing = i >= end_3;
-            let own = from_rim || from_edge;
+            let own = from_rim | from_edge;
             // The candidate: a point, or a segment from `p` along `d`.
-            let p;
-            let mut d = Vec3::ZERO;
-            let mut what = 0;
-            let mut corner_next = 0;
-            if from_edge && !sides_i {
-                p = middle_i + line.from;
-                d = line.to - line.from;
-            } else if from_edge || from_side {
-                let k = if own { i - end_0 } else { i - end_1 };
+            let from_line = from_edge & !sides_i;
+            let listed = (from_edge & sides_i) | from_side;
+            let number = i - if from_rim {
+                0
+            } else if from_edge {
+                end_0
+            } else if from_side {
+                end_1
+            } else if from_crossing {
+                end_3
+            } else {
+                end_2
+            };
+            let disc = if own { disc_i } else { disc_r };
+            let on_rim = disc.point(number);
+            let crosses = crossing + sideways * if number == 0 { 1.0 } else { -1.0 };
+            let mut p = if from_crossing { crosses } else { on_rim };
+            p = if from_line { line_start } else { p };
+            let mut d = if from_line { line_way } else { Vec3::ZERO };
+            let (mut what, mut corner_next) = (number, 0);
+            if listed {
                 let owner = if own { incident.p } else { reference.p };
                 let face = if own { face_i } else { face_r };
-                what = owner.corner(t, &face, k);
-                corner_next = owner.corner(t, &face, if k + 1 < face.count { k + 1 } else { 0 });
+                what = owner.corner(t, &face, number);
+                corner_next = owner.corner(t, &face, if number + 1 < face.count { number + 1 } else { 0 });
                 let start = owner.vertex(t, what);
                 p = owner.solid.centre + owner.solid.to_world(start);
                 d = owner.solid.to_world(owner.vertex(t, corner_next) - start);
-            } else if from_crossing {
-                what = i - end_3;
-                p = crossing + sideways * if what == 0 { 1.0 } else { -1.0 };
-            } else {
-                what = if own { i } else { i - end_2 };
-                p = if own { disc_i } else { disc_r }.point(what);
             }
-            // What of it lies over the other's face.
+            // What of it lies over the other's face: one that has no sides, and is no disc, reaches everywhere.
             let clipper = if own { reference.p } else { incident.p };
-            let sides = if own { face_r } else { face_i };
-            let inward = if own || curved_r { slack } else { -slack };
-            let mut part = ClippedSegment { from: 0.0, to: 1.0, from_side: NONE, to_side: NONE };
-            if sides.count > 0 && !from_crossing {
-                let stand = clipper.solid.to_local(if own { n } else { -n });
-                let local = clipper.solid.to_local(p - clipper.solid.centre);
-                part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
-            } else if if own { curved_r } else { curved_i && !from_crossing } {
-                part = if own { disc_r } else { disc_i }.over(n, p, d, inward);
-            }
-            if from_crossing && (square <= 0.0 || apart < slack) {
-                part.to = -1.0;
-            }
-            let single = d.length_squared() <= 0.0;
-            let last = part.to_side == NONE && (sides_i && from_edge || from_side);
-            let ends = if part.from > part.to {
-                0
-            } else if single || last {
-                1
-            } else {
-                2
-            };
+            let mut sides = if own { face_r } else { face_i };
+            sides.count = if from_crossing { 0 } else { sides.count };
+            let inward = if own | curved_r { slack } else { -slack };
+            let stand = clipper.solid.to_local(if own { n } else { -n });
+            let local = clipper.solid.to_local(p - clipper.solid.centre);
+            let mut part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
+            let round = if own { disc_r } else { disc_i }.over(n, p, d, inward);
+            let by_disc = (if own { curved_r } else { curved_i }) & !from_crossing;
+            part.from = if by_disc { round.from } else { part.from };
+            part.to = if by_disc { round.to } else { part.to };
+            part.from_side = if by_disc { round.from_side } else { part.from_side };
+            part.to_side = if by_disc { round.to_side } else { part.to_side };
+            let none = (from_crossing & ((square <= 0.0) | (apart < slack))) | (part.from > part.to);
+            let last = (part.to_side == NONE) & listed;
+            let one = (d.length_squared() <= 0.0) | last;
+            let some = if one { 1 } else { 2 };
+            let ends = if none { 0 } else { some };
             let mut end = 0;
             while end < ends {
                 let at = if end == 0 { part.from } else { part.to };
-                let side = if end == 0 { part.from_side } else { part.to_side };
                 let q = p + d * at;
-                let (mut tip, mut height) = (q - n * incident.round, n.dot(q) - level - incident.round);
-                if !own && !from_crossing {
-                    height = if slope < -1e-3 { (level_i - against.normal.dot(q)) / slope } else { f32::MAX };
-                    tip = q + n * height;
-                }
-                let named = if from_rim {
-                    if level_end { faces | name::RIM | what } else { ROLLS | name::TILTED | what }
-                } else if from_edge && !sides_i {
-                    ROLLS | (1 + end)
-                } else if from_edge || from_side {
-                    let corner = if own { name::INCIDENT } else { name::REFERENCE };
-                    if at < CORNER {
-                        faces | corner | what
-                    } else if at > 1.0 - CORNER {
-                        faces | corner | corner_next
-                    } else {
-                        faces | name::CROSSING | what | (own as u32) << 6 | ((end == 1 && side != NONE) as u32) << 7
-                    }
-                } else {
-                    faces | if from_crossing { name::RIMS } else { name::REFERENCE_RIM } | what
-                };
+                let below = (level_i - against.normal.dot(q)) / fmin(slope, -1e-6);
+                let beyond = !own & !from_crossing;
+                let above = if beyond { below } else { n.dot(q) - level - incident.round };
+                let height = if beyond & (slope > -1e-3) { f32::MAX } else { above };
+                let tip = q + n * if beyond { below } else { -incident.round };
+                // Close to a corner it has that one's name, whichever side of the edge it is on.
+                let corner = if own { name::INCIDENT } else { name::REFERENCE };
+                let (begins, stops) = (at < CORNER, at > 1.0 - CORNER);
+                let cut = name::CROSSING | what | (own as u32) << 6 | end << 7;
+                let of_edge = if begins { corner | what } else { cut };
+                let of_edge = if stops & !begins { corner | corner_next } else { of_edge };
+                let rim = if own { name::RIM | what } else { name::REFERENCE_RIM | what };
+                let fixed = if from_crossing { name::RIMS | what } else { rim };
+                let fixed = faces | if listed { of_edge } else { fixed };
+                let rolling = ROLLS | if from_line { 1 + end } else { name::TILTED | what };
+                let named = if from_line | (from_rim & !level_end) { rolling } else { fixed };
                 deepest = fmin(deepest, height);
                 spread.consider(pass, tip, height, named);
                 end += 1;
             }
-            i += 1;
+            let last = i + 1 >= total;
+            pass += last as u32;
+            i = if last { 0 } else { i + 1 };
         }
-        pass += 1;
     }
 
     let mut contact = Contact::none();

@@ -7,9 +7,10 @@
 
 use super::Convex;
 use crate::detect::collide::hull::Tables;
+use crate::detect::collide::numbers::{APART, CLOSE_ENOUGH, INSET};
 use crate::detect::collide::round::{clamp, direction};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Local, Store, fmax};
+use crate::gpu::{Load, Local, Store, fmax, fmin};
 
 /// Where two shapes are nearest to each other.
 #[derive(Clone, Copy)]
@@ -20,76 +21,77 @@ pub struct Nearest {
     pub separation: f32,
     /// The point on a, or on the axis of a capsule.
     pub on_a: Vec3,
-    /// Whether they overlap, and so have no nearest points.
-    pub overlap: bool,
-    /// How far a was moved for it along the direction it began with.
-    pub moved: f32,
 }
 
-/// Most corners that are looked at.
+/// Most corners that are looked at in a round.
 const CORNERS: u32 = 24;
+/// Most rounds; the first is with thinner shapes.
+const ROUNDS: u32 = 6;
 /// Part of the square of the distance by which it must still be wrong to go on: single precision tells no more.
 const PRECISION: f32 = 1e-6;
 
-/// The nearest points, from a direction `start` from b to a. Along it, a is first moved so that they are `apart` apart. When
-/// that is no number to move by, shapes are made thinner by `inset` instead. Ends early when they are `near` apart.
+/// The direction along which two shapes are farthest apart, or overlap least, and where they are nearest to each other along
+/// it. From the direction `out` of the best face, along which they are `separation` apart. Once they are `near` apart,
+/// any direction will do.
+///
+/// Rounds and corners are one loop: drivers that compile every path take very long over loops in loops in loops.
 #[inline(always)]
-pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, start: Vec3, apart: f32, inset: f32, near: f32) -> Nearest {
-    let thinner = apart == f32::NEG_INFINITY;
-    let inset = if thinner { inset } else { 0.0 };
-    let round = a.round + b.round;
+pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f32, near: f32) -> Nearest {
+    let thin = fmin(a.thickness, b.thickness);
+    let apart = APART * thin;
+    let around = a.round + b.round;
     let between = a.p.solid.centre - b.p.solid.centre;
-    let mut found = Nearest { normal: start, separation: 0.0, on_a: Vec3::ZERO, overlap: false, moved: 0.0 };
+    let mut found = Nearest { normal: out, separation, on_a: Vec3::ZERO };
     let mut simplex = Simplex { count: 0, corner: Local::splat(Vec3::ZERO), on_a: Local::splat(Vec3::ZERO) };
     let mut weight = Local::<f32, 4>::splat(0.0);
-    let mut v = start;
-    let mut square = f32::MAX;
-    let mut k = 0;
-    while k < CORNERS {
+    let (mut round, mut k) = (0, 0);
+    // The direction in which the next corner is looked for, and what a is moved by in this round.
+    let (mut v, mut square, mut moved) = (out, f32::MAX, 0.0);
+    while round < ROUNDS {
+        let (first, thinner) = (k == 0, round == 0);
+        let inset = if thinner { INSET * thin } else { 0.0 };
         let on_a = a.farthest(t, -v, inset) + a.p.solid.centre;
         let on_b = b.farthest(t, v, inset) + b.p.solid.centre;
-        let n = direction(v, start).0;
-        let first = k == 0;
+        let n = direction(v, found.normal).0;
         let reached = n.dot(on_a - on_b);
-        if first {
-            // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there:
-            // between corners a shift would hold the direction where it was.
-            found.moved = if thinner || reached > 0.1 * apart { 0.0 } else { apart - reached };
+        // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there: between
+        // corners a shift would hold the direction where it was.
+        let short = apart - reached;
+        let move_by = if thinner | (reached > 0.1 * apart) { 0.0 } else { short };
+        moved = if first { move_by } else { moved };
+        let corner = on_a - on_b + found.normal * moved;
+        let done = !first & (square - v.dot(corner) <= PRECISION * square);
+        let far = !thinner & (reached - around >= near);
+        // One more corner, unless there is nothing more to be had.
+        let mut larger = simplex;
+        larger.add(corner, on_a);
+        let next = larger.closest();
+        let better = next.point.length_squared();
+        let overlap = next.inside | (better < 1e-12 * between.length_squared());
+        // No nearer than before: rounding.
+        let stuck = !first & (better >= square);
+        let over = done | far;
+        let ends = over | overlap | stuck | (k + 1 >= CORNERS);
+        if !(over | overlap | stuck) {
+            v = next.point;
+            square = better;
+            simplex = larger.kept(&next, &mut weight);
         }
-        let shift = start * found.moved;
-        let corner = on_a - on_b + shift;
-        found.normal = n;
-        found.separation = reached - round;
-        let progress = square - v.dot(corner);
-        let done = !first && progress <= PRECISION * square;
-        let far = found.separation >= near && !thinner;
-        if done || far {
-            k = CORNERS;
-        } else {
-            simplex.add(corner, on_a);
-            let next = simplex.closest();
-            let better = next.point.length_squared();
-            found.overlap = next.inside || better < 1e-12 * between.length_squared();
-            // No nearer than before: rounding.
-            let stuck = better >= square && !first;
-            let ends = found.overlap || stuck;
-            if !ends {
-                v = next.point;
-                square = better;
-                weight = next.weight;
-                simplex.keep(&next, &mut weight);
-            }
-            k = if ends { CORNERS } else { k + 1 };
+        k += 1;
+        if ends {
+            // Deep in each other, thinner ones tell nothing, and the best face is as good a start as any.
+            let deep = thinner & overlap & !over;
+            let settled = (moved == 0.0) | (1.0 - n.dot(found.normal) < CLOSE_ENOUGH);
+            let enough = !thinner & (settled | far);
+            found.separation = if thinner { found.separation } else { reached - around };
+            found.normal = if deep { found.normal } else { n };
+            found.on_a = simplex.point_on_a(&weight);
+            round = if enough { ROUNDS } else { round + 1 };
+            k = 0;
+            (v, square) = (found.normal, f32::MAX);
+            simplex.count = 0;
         }
     }
-    // The direction of the point that was reached last.
-    let mut on_a = Vec3::ZERO;
-    let mut i = 0;
-    while i < 4 {
-        on_a += simplex.on_a.at(i) * weight.at(i);
-        i += 1;
-    }
-    found.on_a = on_a;
     found
 }
 
@@ -119,61 +121,72 @@ impl Simplex {
         self.count += 1;
     }
 
-    /// Lets go what has no part in the point.
+    /// What of it has a part in the point, and the parts.
     #[inline(always)]
-    fn keep(&mut self, closest: &Closest, weight: &mut Local<f32, 4>) {
-        let old = *self;
-        self.count = 0;
-        let mut i = 0;
-        while i < old.count {
-            let part = closest.weight.at(i);
-            if part > 0.0 {
-                weight.put(self.count, part);
-                self.add(old.corner.at(i), old.on_a.at(i));
-            }
-            i += 1;
-        }
-        let mut i = self.count;
-        while i < 4 {
-            weight.put(i, 0.0);
-            i += 1;
-        }
+    fn kept(&self, closest: &Closest, weight: &mut Local<f32, 4>) -> Self {
+        let mut rest = Self { count: 0, ..*self };
+        *weight = Local::splat(0.0);
+        rest.take(self, closest, weight, 0);
+        rest.take(self, closest, weight, 1);
+        rest.take(self, closest, weight, 2);
+        rest.take(self, closest, weight, 3);
+        rest
+    }
+
+    /// Takes over corner `i` of another if it has a part.
+    #[inline(always)]
+    fn take(&mut self, other: &Self, closest: &Closest, weight: &mut Local<f32, 4>, i: u32) {
+        let part = closest.weight.at(i);
+        let wanted = (i < other.count) & (part > 0.0);
+        let place = if wanted { self.count } else { 4 };
+        weight.put(place, part);
+        self.corner.put(place, other.corner.at(i));
+        self.on_a.put(place, other.on_a.at(i));
+        self.count += wanted as u32;
+    }
+
+    /// The point on a.
+    #[inline(always)]
+    fn point_on_a(&self, weight: &Local<f32, 4>) -> Vec3 {
+        let part = |i: u32| self.on_a.at(i) * weight.at(i);
+        part(0) + part(1) + part(2) + part(3)
     }
 
     /// The nearest of its sides; of four corners only the three sides that the last one is part of, since the origin lies on
-    /// its side of the others.
+    /// its side of the others. With fewer than three corners some count twice.
     #[inline(always)]
     fn closest(&self) -> Closest {
-        let mut best = Closest { point: Vec3::ZERO, weight: Local::splat(0.0), inside: self.count == 4 };
-        let mut least = f32::MAX;
-        let sides = if self.count == 4 { 3 } else { 1 };
+        let four = self.count == 4;
         let last = self.count - 1;
-        let mut side = 0;
-        while side < sides {
-            // With fewer than three corners some count twice.
-            let four = self.count == 4;
-            let second = if side == 2 { 0 } else { side + 1 };
-            let (i, j) = if four { (side, second) } else { (0, if self.count == 3 { 1 } else { 0 }) };
-            let (a, b, c) = (self.corner.at(i), self.corner.at(j), self.corner.at(last));
-            let (point, part) = triangle(a, b, c);
-            let square = point.length_squared();
-            if square < least {
-                least = square;
-                best.point = point;
-                best.weight = Local::splat(0.0);
-                best.weight.put(i, part.x);
-                best.weight.put(j, best.weight.at(j) + part.y);
-                best.weight.put(last, best.weight.at(last) + part.z);
-            }
-            if four {
-                // Beyond this side, seen from the corner that is not on it.
-                let out = (b - a).cross(c - a);
-                let opposite = self.corner.at(if side == 0 { 2 } else { side - 1 });
-                best.inside = best.inside && out.dot(opposite - a) * out.dot(-a) > 0.0;
-            }
-            side += 1;
+        let mut best = Closest { point: Vec3::ZERO, weight: Local::splat(0.0), inside: four };
+        let mut least = f32::MAX;
+        self.try_side(0, if self.count >= 3 { 1 } else { 0 }, last, 2, four, &mut best, &mut least);
+        if four {
+            self.try_side(1, 2, last, 0, four, &mut best, &mut least);
+            self.try_side(2, 0, last, 1, four, &mut best, &mut least);
         }
         best
+    }
+
+    /// Looks at the side with corners `i`, `j` and `last`, which `opposite` is not on.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "a piece of the function above, which is written out three times")]
+    fn try_side(&self, i: u32, j: u32, last: u32, opposite: u32, four: bool, best: &mut Closest, least: &mut f32) {
+        let (a, b, c) = (self.corner.at(i), self.corner.at(j), self.corner.at(last));
+        let (point, part) = triangle(a, b, c);
+        let square = point.length_squared();
+        let mut weight = Local::<f32, 4>::splat(0.0);
+        weight.put(i, part.x);
+        weight.put(j, weight.at(j) + part.y);
+        weight.put(last, weight.at(last) + part.z);
+        let nearer = square < *least;
+        *least = if nearer { square } else { *least };
+        best.point = if nearer { point } else { best.point };
+        best.weight = if nearer { weight } else { best.weight };
+        // Beyond this side, seen from the corner that is not on it.
+        let out = (b - a).cross(c - a);
+        let inward = out.dot(self.corner.at(opposite) - a) * out.dot(-a) > 0.0;
+        best.inside = best.inside & (inward | !four);
     }
 }
 
@@ -184,39 +197,28 @@ fn triangle(a: Vec3, b: Vec3, c: Vec3) -> (Vec3, Vec3) {
     let area = n.length_squared();
     let part = Vec3::new(n.dot(b.cross(c)), n.dot(c.cross(a)), n.dot(a.cross(b)));
     let thin = area <= 1e-10 * (b - a).length_squared() * (c - a).length_squared();
-    if !thin && part.x > 0.0 && part.y > 0.0 && part.z > 0.0 {
-        let part = part * (1.0 / (part.x + part.y + part.z));
-        // From the plane, which has more digits than the sum of corners.
-        return (n * (n.dot(a) / area), part);
-    }
-    let mut least = f32::MAX;
-    let mut best = (a, Vec3::X);
-    let mut side = 0;
-    while side < 3 {
-        let (p, q) = if side == 0 {
-            (a, b)
-        } else if side == 1 {
-            (b, c)
-        } else {
-            (c, a)
-        };
-        let d = q - p;
-        let along = clamp(-p.dot(d) / fmax(d.length_squared(), 1e-30), 0.0, 1.0);
-        let point = p + d * along;
-        let square = point.length_squared();
-        if square < least {
-            least = square;
-            let (start, end) = (1.0 - along, along);
-            let part = if side == 0 {
-                Vec3::new(start, end, 0.0)
-            } else if side == 1 {
-                Vec3::new(0.0, start, end)
-            } else {
-                Vec3::new(end, 0.0, start)
-            };
-            best = (point, part);
-        }
-        side += 1;
-    }
-    best
+    let within = !thin & (part.x > 0.0) & (part.y > 0.0) & (part.z > 0.0);
+    // From the plane, which has more digits than the sum of corners.
+    let inside = n * (n.dot(a) / fmax(area, 1e-30));
+    let inner = part * (1.0 / fmax(part.x + part.y + part.z, 1e-30));
+    let (ab, by_ab) = segment(a, b);
+    let (bc, by_bc) = segment(b, c);
+    let (ca, by_ca) = segment(c, a);
+    let (sab, sbc, sca) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
+    let (on_ab, on_bc, on_ca) =
+        (Vec3::new(1.0 - by_ab, by_ab, 0.0), Vec3::new(0.0, 1.0 - by_bc, by_bc), Vec3::new(by_ca, 0.0, 1.0 - by_ca));
+    let second = sbc < sab;
+    let (mut point, mut parts) = (if second { bc } else { ab }, if second { on_bc } else { on_ab });
+    let third = sca < fmin(sab, sbc);
+    point = if third { ca } else { point };
+    parts = if third { on_ca } else { parts };
+    (if within { inside } else { point }, if within { inner } else { parts })
+}
+
+/// The point of a segment nearest to the origin, and how far along it lies.
+#[inline(always)]
+fn segment(p: Vec3, q: Vec3) -> (Vec3, f32) {
+    let d = q - p;
+    let along = clamp(-p.dot(d) / fmax(d.length_squared(), 1e-30), 0.0, 1.0);
+    (p + d * along, along)
 }
