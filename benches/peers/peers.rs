@@ -171,6 +171,8 @@ fn shape(collider: &Collider) -> SharedShape {
         &Shape::Sphere { radius } => SharedShape::ball(radius),
         &Shape::Box { half } => SharedShape::cuboid(half.x, half.y, half.z),
         &Shape::Capsule { half_height, radius } => SharedShape::capsule_y(half_height, radius),
+        &Shape::Cylinder { half_height, radius } => SharedShape::cylinder(half_height, radius),
+        &Shape::Cone { half_height, radius } => SharedShape::cone(half_height, radius),
         Shape::ConvexHull(hull) => {
             let points: Vec<_> = hull.vertices().map(vector).collect();
             SharedShape::convex_hull(&points).expect("the points of a hull")

@@ -128,7 +128,7 @@ impl StepPlan {
         let touching = detect::record_touching(r, s, &capacities, &options, &tree)?;
         let sizes = detect::record_gate(r, s, &capacities, &options)?;
 
-        detect::record_contacts(r, s, &capacities, &touching, sizes)?;
+        detect::record_contacts(r, s, &capacities, &options, &touching, sizes)?;
         if options.row_stiffness {
             solve::row_stiffness::record_start(r, s, &capacities, sizes)?;
         }

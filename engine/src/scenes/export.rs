@@ -156,12 +156,15 @@ pub fn combine_word(rule: Combine) -> &'static str {
 }
 
 fn collider(c: &Collider) -> String {
+    let tall = |shape: &str, half_height: f32, radius: f32| {
+        vec![("shape", text(shape)), ("half_height", number(half_height)), ("radius", number(radius))]
+    };
     let shape = match &c.shape {
         Shape::Sphere { radius } => vec![("shape", text("sphere")), ("radius", number(*radius))],
         Shape::Box { half } => vec![("shape", text("box")), ("half", vector(*half))],
-        Shape::Capsule { half_height, radius } => {
-            vec![("shape", text("capsule")), ("half_height", number(*half_height)), ("radius", number(*radius))]
-        }
+        Shape::Capsule { half_height, radius } => tall("capsule", *half_height, *radius),
+        Shape::Cylinder { half_height, radius } => tall("cylinder", *half_height, *radius),
+        Shape::Cone { half_height, radius } => tall("cone", *half_height, *radius),
         Shape::ConvexHull(hull) => {
             let points: Vec<String> = hull.vertices().map(vector).collect();
             vec![("shape", text("hull")), ("points", format!("[{}]", points.join(", ")))]

@@ -84,7 +84,7 @@ fn collider(value: &Value) -> Checked<Collider> {
     let mut o = Object::new(value)?;
     // A shape is a word here, its own fields below, and a row in the table of the schema.
     let word = o.need("shape", |v| {
-        let words = ["sphere", "box", "capsule", "hull", "half_space"];
+        let words = ["sphere", "box", "capsule", "cylinder", "cone", "hull", "half_space"];
         one_of(v, &words.map(|word| (word, word)))
     })?;
     let shape = match word {
@@ -93,6 +93,14 @@ fn collider(value: &Value) -> Checked<Collider> {
         "capsule" => {
             let half_height = o.need("half_height", single)?;
             Shape::Capsule { half_height, radius: o.need("radius", single)? }
+        }
+        "cylinder" => {
+            let half_height = o.need("half_height", single)?;
+            Shape::Cylinder { half_height, radius: o.need("radius", single)? }
+        }
+        "cone" => {
+            let half_height = o.need("half_height", single)?;
+            Shape::Cone { half_height, radius: o.need("radius", single)? }
         }
         "hull" => o.need("points", |v| {
             let points = each(v, vector)?;

@@ -284,7 +284,7 @@ impl Snapshot {
         let o = &self.options;
         w.u32(o.colour_rounds);
         let f = o.features;
-        let bits = [o.row_stiffness, o.body_poses, f.surfaces, f.rolling, f.bounces, f.sensors];
+        let bits = [o.row_stiffness, o.body_poses, f.surfaces, f.rolling, f.bounces, f.sensors, f.curved];
         bits.into_iter().for_each(|bit| w.bool(bit));
         w.list(self.user.iter(), |w, b| {
             w.text(&b.name);
@@ -357,6 +357,7 @@ impl Snapshot {
                 rolling: r.bool("options")?,
                 bounces: r.bool("options")?,
                 sensors: r.bool("options")?,
+                curved: r.bool("options")?,
             },
             ..StepOptions::default()
         };

@@ -141,6 +141,17 @@ impl Hull {
         Ok(Self { loops: loops.concat(), vertices, faces, edges, half, thickness, centre, volume, inertia, hash })
     }
 
+    /// The same with its tables around the origin of its points instead of the centre of mass.
+    pub(super) fn around_origin(mut self) -> Self {
+        let shift = self.centre.as_vec3();
+        self.vertices.iter_mut().for_each(|v| *v += shift);
+        self.faces.iter_mut().for_each(|f| f.offset += f.normal.dot(shift));
+        self.edges.iter_mut().for_each(|e| e.start += shift);
+        self.hash = fnv1a(bytemuck::cast_slice::<_, u8>(&self.vertices).iter().copied());
+        self.centre = DVec3::ZERO;
+        self
+    }
+
     /// Its vertices, where the user's points are.
     pub fn vertices(&self) -> impl Iterator<Item = Vec3> + '_ {
         self.vertices.iter().map(|v| (v.as_dvec3() + self.centre).as_vec3())

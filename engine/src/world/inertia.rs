@@ -46,6 +46,20 @@ fn of_shape(shape: &Shape) -> (f64, DVec3, DMat3) {
             let across = cylinder * (r * r / 4.0 + h * h / 3.0) + ball * (0.4 * r * r + h * h + 0.75 * h * r);
             (cylinder + ball, DVec3::new(across, along, across))
         }
+        &Shape::Cylinder { half_height, radius } => {
+            let (h, r) = (f64::from(half_height), f64::from(radius));
+            let volume = 2.0 * std::f64::consts::PI * r * r * h;
+            let across = volume * (r * r / 4.0 + h * h / 3.0);
+            (volume, DVec3::new(across, 0.5 * volume * r * r, across))
+        }
+        &Shape::Cone { half_height, radius } => {
+            let (height, r) = (2.0 * f64::from(half_height), f64::from(radius));
+            let volume = std::f64::consts::PI / 3.0 * r * r * height;
+            let across = volume * (0.15 * r * r + 3.0 / 80.0 * height * height);
+            let inertia = DMat3::from_diagonal(DVec3::new(across, 0.3 * volume * r * r, across));
+            // A quarter of the height above the base.
+            return (volume, DVec3::Y * (-0.25 * height), inertia);
+        }
         Shape::ConvexHull(hull) => return (hull.volume, hull.centre, hull.inertia),
         Shape::HalfSpace => (0.0, DVec3::ZERO),
     };

@@ -46,11 +46,13 @@ pub struct Features {
     pub bounces: bool,
     /// Colliders that only report what overlaps them.
     pub sensors: bool,
+    /// Cylinders and cones.
+    pub curved: bool,
 }
 
 impl Features {
     /// Nothing but shapes and friction.
-    pub const NONE: Self = Self { surfaces: false, rolling: false, bounces: false, sensors: false };
+    pub const NONE: Self = Self { surfaces: false, rolling: false, bounces: false, sensors: false, curved: false };
 
     /// These, and those of one more collider.
     pub(crate) fn with(self, c: &Collider) -> Self {
@@ -62,6 +64,7 @@ impl Features {
             rolling,
             bounces,
             sensors: self.sensors || c.sensor,
+            curved: self.curved || c.is_curved(),
         }
     }
 }

@@ -55,7 +55,7 @@ pub(crate) struct BodyEntry {
     pub mass: MassProperties,
     /// Slots of its colliders.
     pub colliders: Vec<u32>,
-    /// Slots of their hulls, [`NONE`] for other shapes.
+    /// Slots of their hulls, or of what stands in for them; [`NONE`] for other shapes.
     pub hulls: Vec<u32>,
     /// What acts on it until it is changed.
     pub force: Vec3,
@@ -179,8 +179,13 @@ impl World {
         if self.colliders.len() - self.free_colliders.len() + desc.colliders.len() > LIMIT as usize {
             return Err(WorldError::Full { what: "colliders", limit: LIMIT });
         }
-        self.hulls.check(desc.colliders.iter().filter(|c| matches!(c.shape, Shape::ConvexHull(_))).count())?;
-        let hulls = desc.colliders.iter().map(|c| self.hull_slot(c)).collect();
+        let stands_in = self.continuous > 0 || desc.continuous;
+        if stands_in && self.continuous == 0 {
+            self.add_stand_ins()?;
+        }
+        let hulled = |c: &&Collider| matches!(c.shape, Shape::ConvexHull(_)) || (stands_in && c.is_curved());
+        self.hulls.check(desc.colliders.iter().filter(hulled).count())?;
+        let hulls = desc.colliders.iter().map(|c| self.hull_slot(c, stands_in)).collect::<Result<_, _>>()?;
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, entry: None, sent: false });
             self.slots.len() as u32 - 1
@@ -208,13 +213,40 @@ impl World {
         slot
     }
 
-    fn hull_slot(&mut self, collider: &Collider) -> u32 {
-        let Shape::ConvexHull(hull) = &collider.shape else { return NONE };
-        let (slot, new) = Arc::make_mut(&mut self.hulls).acquire(hull);
+    /// The slot of a collider's hull, or of what stands in for a cylinder or a cone where bodies are continuous.
+    fn hull_slot(&mut self, collider: &Collider, stands_in: bool) -> Result<u32, WorldError> {
+        let hull = match &collider.shape {
+            Shape::ConvexHull(hull) => hull.clone(),
+            _ => match collider.stand_in().filter(|_| stands_in) {
+                Some(made) => Arc::new(made?),
+                None => return Ok(NONE),
+            },
+        };
+        let (slot, new) = Arc::make_mut(&mut self.hulls).acquire(&hull);
         if new {
             self.changed_hulls.push(slot);
         }
-        slot
+        Ok(slot)
+    }
+
+    /// Gives hulls to cylinders and cones that were added before there was anything continuous.
+    fn add_stand_ins(&mut self) -> Result<(), WorldError> {
+        let waits = |(slot, owner): (usize, &Owner)| {
+            let (body, n) = (*owner)?;
+            let entry = self.slot(body)?;
+            let collider = entry.desc.colliders.get(n as usize).filter(|c| c.is_curved())?;
+            (entry.hulls.get(n as usize) == Some(&NONE)).then(|| (slot as u32, body, n, collider.clone()))
+        };
+        let waiting: Vec<_> = self.colliders.iter().enumerate().filter_map(waits).collect();
+        self.hulls.check(waiting.len())?;
+        for (slot, body, n, collider) in waiting {
+            let hull = self.hull_slot(&collider, true)?;
+            if let Some(entry) = &mut self.slots[body as usize].entry {
+                Arc::make_mut(entry).hulls[n as usize] = hull;
+            }
+            self.changed_colliders.push(slot);
+        }
+        Ok(())
     }
 
     /// Removes a body, and its joints. Its handle is stale from now on.

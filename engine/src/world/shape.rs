@@ -25,6 +25,21 @@ pub enum Shape {
         /// Of the ends and the cylinder.
         radius: f32,
     },
+    /// A cylinder along y with flat ends.
+    Cylinder {
+        /// Half of its height.
+        half_height: f32,
+        /// Of its ends.
+        radius: f32,
+    },
+    /// A cone along y: its base is `half_height` below the origin, its apex as far above. The centre of mass is a quarter of
+    /// the height above the base, half of `half_height` below the origin.
+    Cone {
+        /// Half of its height.
+        half_height: f32,
+        /// Of its base.
+        radius: f32,
+    },
     /// What a rubber sheet around a cloud of points would enclose. Colliders with equal ones share their storage.
     ConvexHull(Arc<Hull>),
     /// Everything below the plane through the origin at right angles to y.
@@ -112,6 +127,17 @@ impl Collider {
     /// A capsule along y.
     pub fn capsule(half_height: f32, radius: f32) -> Self {
         Shape::Capsule { half_height, radius }.into()
+    }
+
+    /// A cylinder along y with flat ends, around the origin.
+    pub fn cylinder(half_height: f32, radius: f32) -> Self {
+        Shape::Cylinder { half_height, radius }.into()
+    }
+
+    /// A cone along y with its base below. The origin is in the middle of its height, not its centre of mass: see
+    /// [`Shape::Cone`].
+    pub fn cone(half_height: f32, radius: f32) -> Self {
+        Shape::Cone { half_height, radius }.into()
     }
 
     /// The convex hull of `points`, computed here. To give many bodies the same one, clone the collider.
@@ -216,6 +242,14 @@ impl Collider {
                 size("capsule half_height", half_height)?;
                 size("capsule radius", radius)?;
             }
+            Shape::Cylinder { half_height, radius } => {
+                size("cylinder half_height", half_height)?;
+                size("cylinder radius", radius)?;
+            }
+            Shape::Cone { half_height, radius } => {
+                size("cone half_height", half_height)?;
+                size("cone radius", radius)?;
+            }
             // Checked when it was made.
             Shape::ConvexHull(_) | Shape::HalfSpace => {}
         }
@@ -243,12 +277,48 @@ impl Collider {
         }
     }
 
+    /// Whether it is a cylinder or a cone.
+    pub(crate) fn is_curved(&self) -> bool {
+        matches!(self.shape, Shape::Cylinder { .. } | Shape::Cone { .. })
+    }
+
+    /// The hull as which a cylinder or a cone is kept from passing through things, around its origin: see `continuous`. Its
+    /// rim is a polygon between the one inside and the one outside of the circle, which is off by 1/400 of the radius.
+    pub(crate) fn stand_in(&self) -> Option<Result<Hull, WorldError>> {
+        const SIDES: u32 = 32;
+        let (half_height, radius, top) = match self.shape {
+            Shape::Cylinder { half_height, radius } => (half_height, radius, 1.0),
+            Shape::Cone { half_height, radius } => (half_height, radius, 0.0),
+            _ => return None,
+        };
+        // Hulls have bounds that these shapes have not: see `Hull::new`.
+        let least = (1e-3 * half_height.max(radius)).max(1.1e-5);
+        let (half_height, radius) = (half_height.clamp(least, 0.99e5), radius.clamp(least, 0.99e5));
+        let corner = 2.0 / (1.0 + (std::f32::consts::PI / SIDES as f32).cos());
+        let rim = |i: u32, y: f32, scale: f32| {
+            let (s, c) = (2.0 * std::f32::consts::PI * i as f32 / SIDES as f32).sin_cos();
+            Vec3::new(radius * corner * scale * c, y, radius * corner * scale * s)
+        };
+        let below = (0..SIDES).map(|i| rim(i, -half_height, 1.0));
+        let above = (0..if top > 0.0 { SIDES } else { 1 }).map(|i| rim(i, half_height, top));
+        let points: Vec<Vec3> = below.chain(above).collect();
+        Some(Hull::new(&points).map(Hull::around_origin))
+    }
+
     /// Code, half extents and radius as the kernels have them.
     pub(crate) fn parameters(&self) -> (u32, Vec3, f32) {
         match &self.shape {
             &Shape::Sphere { radius } => (code::SPHERE, Vec3::ZERO, radius),
             &Shape::Box { half } => (code::BOX, half, 0.0),
             &Shape::Capsule { half_height, radius } => (code::CAPSULE, Vec3::new(0.0, half_height, 0.0), radius),
+            &Shape::Cylinder { half_height, radius } => {
+                (code::CYLINDER, Vec3::new(radius, half_height, radius), half_height.min(radius))
+            }
+            &Shape::Cone { half_height, radius } => {
+                // The least width is along the axis, or across a generator to the far side of the base.
+                let (height, slant) = (2.0 * half_height, radius.hypot(2.0 * half_height));
+                (code::CONE, Vec3::new(radius, half_height, radius), half_height.min(radius * (height / slant)))
+            }
             Shape::ConvexHull(hull) => (code::HULL, hull.half, hull.thickness),
             Shape::HalfSpace => (code::HALF_SPACE, Vec3::ZERO, 0.0),
         }

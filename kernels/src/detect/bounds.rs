@@ -1,7 +1,7 @@
 //! The box around every collider at the start of the step, grown by its contact margin and drawn out by the way it goes.
 
 use crate::detect::collide::Solid;
-use crate::gpu::{Load, abs, glam::Vec3};
+use crate::gpu::{Load, abs, fmax, glam::Vec3, sqrt};
 use crate::layout::Aabb;
 use crate::math::{Pose, Twist};
 use crate::state::rigid::{Body, Collider, Hull, Params, kind, shape, spin_reach, sweep, thickness, world_pose};
@@ -61,6 +61,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 bounds = bounds.union(&Aabb { min: p - grown, max: p + grown });
                 i += 1;
             }
+        } else if shape::is_curved(collider.what.shape) {
+            let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
+            let (y, h) = (solid.y, collider.size.half());
+            // A disc with this radius reaches as far along an axis as the sine of its tilt to it.
+            let disc = |y: f32| h.x * sqrt(fmax(0.0, 1.0 - y * y));
+            let rim = Vec3::new(disc(y.x), disc(y.y), disc(y.z)) + grown;
+            let (low, high) = (solid.centre - y * h.y, solid.centre + y * h.y);
+            let end = if collider.what.shape == shape::CONE { grown } else { rim };
+            bounds = Aabb { min: low - rim, max: low + rim }.union(&Aabb { min: high - end, max: high + end });
         } else {
             // Half of the margin on either side is enough for two that are a margin apart.
             let grown = collider.size.radius + b.params.at(0).margin * thickness(&collider);

@@ -135,7 +135,7 @@ fn nearest(b: &Bindings<'_>, cached: u32, features: &Local<u32, 4>, anchor: Vec3
     found
 }
 
-/// The contact that `contacts_hull` left in the manifold's place.
+/// The contact that `contacts_hull` or `contacts_curved` left in the manifold's place.
 #[inline(always)]
 fn found_before(b: &Bindings<'_>, place: u32) -> Contact {
     let count = least(b.manifolds.at(place).count, POINTS);
@@ -189,7 +189,7 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     let approach = Approach::new(&params, &a, &c, va, vc);
     // Where they meet if they do so within the step, forces act as they will lie to each other then.
     let across;
-    let contact: Contact = if a.what.shape == shape::HULL || c.what.shape == shape::HULL {
+    let contact: Contact = if shape::has_own_stages(a.what.shape) || shape::has_own_stages(c.what.shape) {
         across = Head::load(&b.points, record(place)).offset;
         found_before(b, place)
     } else if a.what.shape == shape::BOX && c.what.shape == shape::BOX {

@@ -2,13 +2,13 @@
 //! levers and gaps belong, for `contacts` to make a manifold of them.
 
 use crate::detect::collide::hull::{Polytope, Tables};
-use crate::detect::collide::{Contact, Solid, at, half_space_contact, hull_contact, round_contact, swept};
-use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, Point, feature_words, record};
+use crate::detect::collide::{Contact, Solid, half_space_contact, hull_contact, round_contact, swept};
+use crate::detect::manifold::{Manifold, leave};
+use crate::gpu::Load;
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Store};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Approach, Collider, Friction, Hull, HullEdge, HullFace, Params, shape, world_pose};
+use crate::state::rigid::{Approach, Collider, Hull, HullEdge, HullFace, Params, shape, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -54,7 +54,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let swap = one.what.shape > two.what.shape;
     let a = if swap { two } else { one };
     let c = if swap { one } else { two };
-    if place >= push.manifolds || (a.what.shape != shape::HULL && c.what.shape != shape::HULL) {
+    let hull = a.what.shape == shape::HULL || c.what.shape == shape::HULL;
+    if place >= push.manifolds || !hull || shape::is_curved(c.what.shape) {
         return;
     }
     let t = Tables {
@@ -87,24 +88,5 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         across = swept::across(&found, way);
         swept::at_start(&found, way)
     };
-    b.manifolds.put(
-        place,
-        Manifold {
-            ends: ManifoldEnds { collider_a: 0, collider_b: 0, body_a: 0, body_b: 0 },
-            unit: 0.0,
-            count: contact.count,
-        },
-    );
-    let friction = Friction { fixed: 0.0, sliding: 0.0 };
-    Head { normal: contact.normal, length: 0.0, offset: across, friction, driven: false, round: 0 }
-        .store(&mut b.points, record(place));
-    b.features.put(place, feature_words(&contact.feature));
-    let mut points = FourPoints::none();
-    let mut k = 0;
-    while k < contact.count {
-        let point = Point { lever: at(&contact.on_a, k), gap: at(&contact.on_b, k), lambda: Vec3::ZERO, k: 0.0 };
-        points.put(k, &point);
-        k += 1;
-    }
-    points.store(&mut b.points, record(place));
+    leave(&contact, across, place, &mut b.manifolds, &mut b.points, &mut b.features);
 }

@@ -4,6 +4,7 @@
 //! each of its points ([`FourPoints`]), and two with what the points have in common ([`Head`]). A lane takes all four points,
 //! and a word of them at once. The rest is in [`Manifold`], and what the points are on the colliders in a list of features.
 
+use crate::detect::collide::Contact;
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Store, Window, WindowMut};
 #[cfg(not(target_arch = "spirv"))]
@@ -295,4 +296,31 @@ mod tests {
         assert_eq!((head.normal, head.length, head.offset, head.friction), (Vec3::Y, 2.0, Vec3::X, friction));
         assert!(head.driven && head.round == ROUND_B);
     }
+}
+
+/// Leaves a contact in the place of a manifold for `contacts` to make one of it: the points on the two colliders where levers
+/// and gaps belong, and the part of the way until they meet where the offset does.
+#[inline(always)]
+pub fn leave(
+    contact: &Contact,
+    across: Vec3,
+    place: u32,
+    manifolds: &mut impl Store<Manifold>,
+    points: &mut impl Store<UVec4>,
+    features: &mut impl Store<UVec4>,
+) {
+    let ends = ManifoldEnds { collider_a: 0, collider_b: 0, body_a: 0, body_b: 0 };
+    manifolds.put(place, Manifold { ends, unit: 0.0, count: contact.count });
+    let friction = Friction { fixed: 0.0, sliding: 0.0 };
+    Head { normal: contact.normal, length: 0.0, offset: across, friction, driven: false, round: 0 }
+        .store(points, record(place));
+    features.put(place, feature_words(&contact.feature));
+    let mut four = FourPoints::none();
+    let mut k = 0;
+    while k < contact.count {
+        let point = Point { lever: contact.on_a.at(k), gap: contact.on_b.at(k), lambda: Vec3::ZERO, k: 0.0 };
+        four.put(k, &point);
+        k += 1;
+    }
+    four.store(points, record(place));
 }

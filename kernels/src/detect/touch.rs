@@ -1,5 +1,6 @@
 //! Which pairs of overlapping boxes really touch. Writes 1 or 0 for the scan that gives manifolds their places, and for
-//! two boxes the axis that was found, so that `contacts` need not look for it again. Hulls are left to `touch_hull`.
+//! two boxes the axis that was found, so that `contacts` need not look for it again. Hulls are left to `touch_hull`,
+//! cylinders and cones to `touch_curved`.
 
 use crate::detect::collide::{Solid, best_axis, other_contact, swept};
 use crate::gpu::{Load, Store};
@@ -68,7 +69,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                     axis = best.code;
                     touch = (best.separation < near) as u32;
                 }
-            } else if a.what.shape < shape::HULL && c.what.shape != shape::HULL && c.what.shape != shape::NONE {
+            } else if a.what.shape < shape::HULL && (c.what.shape < shape::HULL || c.what.shape == shape::HALF_SPACE) {
                 touch = (other_contact(&sa, a.what.shape, &sc, c.what.shape, near).count > 0) as u32;
             }
         }

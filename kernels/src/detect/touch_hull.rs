@@ -51,7 +51,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let swap = one.what.shape > two.what.shape;
     let a = if swap { two } else { one };
     let c = if swap { one } else { two };
-    if (a.what.shape != shape::HULL && c.what.shape != shape::HULL) || c.what.shape == shape::NONE {
+    let hull = a.what.shape == shape::HULL || c.what.shape == shape::HULL;
+    if !hull || shape::is_curved(c.what.shape) || c.what.shape == shape::NONE {
         return;
     }
     if !may_touch(&a, &c, &b.bodies.at(a.what.body), &b.bodies.at(c.what.body)) {

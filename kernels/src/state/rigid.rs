@@ -157,13 +157,13 @@ layout! {
     /// How large a collider is.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Size {
-        /// Half the extent of a box, or of the box around a hull.
+        /// Half the extent of a box, or of the box around a hull, a cylinder or a cone.
         pub x: f32,
         /// The same; half the length of a capsule's axis.
         pub y: f32,
         /// The same.
         pub z: f32,
-        /// Radius of a sphere or capsule; half the least width of a hull.
+        /// Radius of a sphere or capsule; half the least width of a hull, a cylinder or a cone.
         pub radius: f32,
     }
 
@@ -324,10 +324,26 @@ pub mod shape {
     pub const CAPSULE: u32 = 2;
     /// A convex hull.
     pub const HULL: u32 = 3;
+    /// A cylinder along y.
+    pub const CYLINDER: u32 = 4;
+    /// A cone along y, with its base below; the origin is in the middle of its height.
+    pub const CONE: u32 = 5;
     /// Everything below the plane through the collider's origin, at right angles to its y axis.
-    pub const HALF_SPACE: u32 = 4;
+    pub const HALF_SPACE: u32 = 6;
     /// Nothing: a free slot.
-    pub const NONE: u32 = 5;
+    pub const NONE: u32 = 7;
+
+    /// Whether contacts of a shape are found by stages of their own: a hull's, a cylinder's and a cone's.
+    #[inline(always)]
+    pub fn has_own_stages(shape: u32) -> bool {
+        shape.wrapping_sub(HULL) <= CONE - HULL
+    }
+
+    /// Whether it is a cylinder or a cone.
+    #[inline(always)]
+    pub fn is_curved(shape: u32) -> bool {
+        shape.wrapping_sub(CYLINDER) <= CONE - CYLINDER
+    }
 }
 
 /// Switches in [`Params`].
@@ -509,7 +525,7 @@ pub fn reach(collider: &Collider) -> f32 {
     let h = collider.size.half();
     let longest = if h.x > h.y { h.x } else { h.y };
     let longest = if longest > h.z { longest } else { h.z };
-    if collider.what.shape == shape::HULL { longest } else { longest + collider.size.radius }
+    if shape::has_own_stages(collider.what.shape) { longest } else { longest + collider.size.radius }
 }
 
 /// A collider's shortest half side: what contact margins are measured against.

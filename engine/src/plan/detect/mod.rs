@@ -14,8 +14,8 @@ use crate::state::{Capacities, StateBuffers};
 use bvh::{Bvh, Search, Tree};
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
 use drystone_kernels::detect::{
-    apart_buckets, apart_pairs, bounds, contacts, contacts_hull, gate, joints_apart, manifold_pairs, sensors,
-    sensors_list, touch, touch_hull,
+    apart_buckets, apart_pairs, bounds, contacts, contacts_curved, contacts_hull, gate, joints_apart, manifold_pairs,
+    sensors, sensors_list, touch, touch_curved, touch_hull,
 };
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
@@ -110,6 +110,24 @@ pub(super) fn record_touching(
             axes,
         };
         r.dispatch_each(u64::from(room), bind.with(touch_hull::Push { pairs: found }))?;
+    }
+    if options.features.curved {
+        let bind = touch_curved::Bind {
+            params: s.params,
+            velocities: s.velocities,
+            bodies: s.bodies,
+            poses: s.poses,
+            colliders: s.colliders,
+            counters: s.counters,
+            pairs,
+            hulls: s.hulls.hulls,
+            hull_vertices: s.hulls.vertices,
+            hull_faces: s.hulls.faces,
+            hull_loops: s.hulls.loops,
+            hull_edges: s.hulls.edges,
+            touches,
+        };
+        r.dispatch_each(u64::from(room), bind.with(touch_curved::Push { pairs: found }))?;
     }
     if capacities.joints > 0 {
         record_apart(r, s, capacities.joints, pairs, found, touches)?;
@@ -210,6 +228,7 @@ pub(super) fn record_contacts(
     r: &mut Recording,
     s: &StateBuffers,
     capacities: &Capacities,
+    options: &StepOptions,
     touching: &Touching,
     sizes: Dispatches,
 ) -> Result<(), PlanError> {
@@ -244,6 +263,26 @@ pub(super) fn record_contacts(
             features: s.features,
         };
         r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts_hull::Push { pairs, manifolds }))?;
+    }
+    if options.features.curved {
+        let bind = contacts_curved::Bind {
+            params: s.params,
+            velocities: s.velocities,
+            poses: s.poses,
+            colliders: s.colliders,
+            pairs: touching.pairs,
+            touches: touching.touches,
+            manifold_offsets: touching.manifold_offsets,
+            hulls: s.hulls.hulls,
+            hull_vertices: s.hulls.vertices,
+            hull_faces: s.hulls.faces,
+            hull_loops: s.hulls.loops,
+            hull_edges: s.hulls.edges,
+            manifolds: s.manifolds,
+            points: s.points,
+            features: s.features,
+        };
+        r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts_curved::Push { pairs, manifolds }))?;
     }
     let manifold_pairs = r.scratch("manifold_pairs", u64::from(manifolds))?;
     let Touching { touches, manifold_offsets, .. } = *touching;

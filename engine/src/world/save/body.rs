@@ -83,6 +83,16 @@ fn save_collider(c: &Collider, w: &mut Writer, pool: &Pool) {
             w.u32(pool.index(hull));
         }
         Shape::HalfSpace => w.u8(4),
+        Shape::Cylinder { half_height, radius } => {
+            w.u8(5);
+            w.f32(*half_height);
+            w.f32(*radius);
+        }
+        Shape::Cone { half_height, radius } => {
+            w.u8(6);
+            w.f32(*half_height);
+            w.f32(*radius);
+        }
     }
     w.vec3(c.position);
     w.quat(c.rotation);
@@ -109,6 +119,8 @@ fn load_collider(r: &mut Reader<'_>, pool: &Pool) -> Read<Collider> {
         2 => Shape::Capsule { half_height: r.f32()?, radius: r.f32()? },
         3 => Shape::ConvexHull(pool.get(r.u32()?)?.clone()),
         4 => Shape::HalfSpace,
+        5 => Shape::Cylinder { half_height: r.f32()?, radius: r.f32()? },
+        6 => Shape::Cone { half_height: r.f32()?, radius: r.f32()? },
         code => return nonsense("colliders", format!("there is no shape {code}")),
     };
     let rule = |r: &mut Reader<'_>| {
@@ -153,7 +165,11 @@ pub(super) fn load(r: &mut Reader<'_>, pool: &Pool, table: &HullTable, index: u3
     for (collider, hull) in desc.colliders.iter().zip(&hulls) {
         let fits = match &collider.shape {
             Shape::ConvexHull(of) => table.entry(*hull).is_some_and(|entry| entry.hull.is(of)),
-            _ => *hull == NONE,
+            // What stands in for it where bodies are continuous.
+            _ if *hull != NONE => table.entry(*hull).is_some_and(|entry| {
+                collider.stand_in().is_some_and(|made| made.is_ok_and(|made| entry.hull.is(&made)))
+            }),
+            _ => true,
         };
         if !fits {
             return nonsense("bodies", format!("body {index} has hull {hull} for a collider that is another"));

@@ -1,9 +1,10 @@
 //! Narrow phase: where two colliders touch. Pure functions over world-space shapes; `touch` and `contacts` call them.
 //!
-//! Shapes come in the order of their codes (sphere, box, capsule, hull, half-space), so each combination exists once. The
-//! normal always points from the second to the first.
+//! Shapes come in the order of their codes (sphere, box, capsule, hull, cylinder, cone, half-space), so each combination
+//! exists once. The normal always points from the second to the first.
 
 mod box_box;
+mod curved;
 pub mod hull;
 mod hull_clip;
 mod hull_round;
@@ -13,6 +14,7 @@ mod spread;
 pub mod swept;
 
 pub use box_box::{best_axis, contact as box_contact};
+pub use curved::{Convex, apart as curved_apart, contact as curved_contact};
 pub use hull_clip::{contact as hull_contact, direction_of};
 pub use hull_round::{half_space_contact, round_contact};
 pub use round::{box_capsule, box_half_space, round_half_space, round_round, sphere_box};
@@ -139,7 +141,8 @@ pub fn component(v: Vec3, i: u32) -> f32 {
     }
 }
 
-/// What two colliders of different or round shapes make; `code_a <= code_b`, not both boxes, and no hulls.
+/// What two colliders of different or round shapes make; `code_a <= code_b`, not both boxes, and no hulls,
+/// cylinders or cones.
 #[inline(always)]
 pub fn other_contact(a: &Solid, code_a: u32, b: &Solid, code_b: u32, margin: f32) -> Contact {
     if code_b == shape::HALF_SPACE {

@@ -211,6 +211,52 @@ pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> C
     (start, if hit { across } else { Vec3::ZERO })
 }
 
+/// How far two shapes go until they meet, for shapes whose contact is made only once, where they do: see [`round`].
+#[derive(Clone, Copy)]
+pub struct Sweep {
+    /// The way of a until then.
+    pub way: Vec3,
+    /// Whether they meet within the step.
+    pub hit: bool,
+    /// Whether they come near each other and part again: they make no contact.
+    pub parts: bool,
+}
+
+impl Sweep {
+    /// The rounds of [`round`]. `find` tells the direction from b to a after a went a way, and how far apart they are along it.
+    #[inline(always)]
+    pub fn new(approach: &Approach, both: bool, find: impl Fn(Vec3) -> (Vec3, f32)) -> Self {
+        let mut sweep = Self { way: Vec3::ZERO, hit: false, parts: false };
+        let mut time = 0.0;
+        let mut k = if approach.moves() { 0 } else { ROUNDS };
+        while k < ROUNDS {
+            sweep.way = approach.way * time;
+            let (normal, gap) = find(sweep.way);
+            let closing = -normal.dot(approach.way);
+            let more = (gap + approach.skin) / fmax(closing, 1e-30);
+            let passes = closing <= 0.0;
+            sweep.parts = passes & (k > 0);
+            sweep.hit = !passes & (time < 1.0);
+            let settled = (k == 0) & ((gap >= closing) | (both & (gap <= approach.skin)));
+            let close = (more <= CLOSE * time) | (gap <= -approach.skin);
+            let there = passes | settled | (time >= 1.0) | close;
+            time = fmin(time + more, 1.0);
+            k = if there { ROUNDS } else { k + 1 };
+        }
+        sweep
+    }
+
+    /// The contact that was found there, as [`round`] gives it.
+    #[inline(always)]
+    pub fn finish(&self, mut contact: Contact, second: bool) -> (Contact, Vec3) {
+        contact.count = if self.parts { 0 } else { contact.count };
+        let across = across(&contact, self.way);
+        let hit = self.hit & (self.way.length_squared() > 0.0);
+        let start = at_start(&contact, if second & !hit { self.way - across } else { self.way });
+        (start, if hit { across } else { Vec3::ZERO })
+    }
+}
+
 /// Most rounds of [`round`].
 const ROUNDS: u32 = 8;
 /// Part of the time within which it is found.

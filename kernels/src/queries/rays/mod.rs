@@ -112,6 +112,8 @@ impl Targets<'_> {
             shapes::sphere(o, d, solid.radius)
         } else if collider.what.shape == shape::CAPSULE {
             shapes::capsule(o, d, solid.half.y, solid.radius)
+        } else if shape::is_curved(collider.what.shape) {
+            shapes::curved(o, d, solid.half.y, solid.half.x, collider.what.shape == shape::CONE)
         } else if collider.what.shape == shape::HALF_SPACE {
             shapes::half_space(o, d)
         } else if collider.what.shape == shape::HULL {

@@ -84,6 +84,69 @@ pub fn capsule(o: Vec3, d: Vec3, half: f32, radius: f32) -> Touch {
     }
 }
 
+/// A cylinder along y, or a cone with its base below: `half` of its height, and the radius of its base.
+///
+/// The side is where x^2 + z^2 is the square of the radius there, which is linear in y: a quadratic along the ray. What
+/// is inside of it, of the planes through the ends, and on the right side of the apex, is the shape.
+#[inline(always)]
+pub fn curved(o: Vec3, d: Vec3, half: f32, radius: f32, cone: bool) -> Touch {
+    // The radius shrinks by this for each metre upwards.
+    let taper = if cone { radius / (2.0 * half) } else { 0.0 };
+    let middle = if cone { 0.5 * radius } else { radius };
+    // From the point nearest to the axis, as for a sphere.
+    let across = d.x * d.x + d.z * d.z;
+    let along = if across > 1e-12 { -(o.x * d.x + o.z * d.z) / across } else { 0.0 };
+    let p = o + d * along;
+    let (r, change) = (middle - taper * p.y, -taper * d.y);
+    let a = across - change * change;
+    let b = p.x * d.x + p.z * d.z - r * change;
+    let c = p.x * p.x + p.z * p.z - r * r;
+    let (mut enter, mut leave) = (-Touch::NEVER, Touch::NEVER);
+    let mut normal = Vec3::ZERO;
+    // Between the planes of the ends.
+    let steep = super::inverse(Vec3::new(0.0, d.y, 0.0)).y;
+    let (y0, y1) = ((-half - o.y) * steep, (half - o.y) * steep);
+    let (slab_enter, slab_leave) = (fmin(y0, y1), fmax(y0, y1));
+    let square = b * b - a * c;
+    if abs(a) > 1e-9 {
+        let root = sqrt(fmax(square, 0.0));
+        // The root that loses no digits, and from it the other.
+        let q = if b > 0.0 { -b - root } else { root - b };
+        let (s0, s1) = (q / a, if abs(q) > 0.0 { c / q } else { 0.0 });
+        let (first, second) = (fmin(s0, s1) + along, fmax(s0, s1) + along);
+        if a > 0.0 {
+            (enter, leave) = if square < 0.0 { (Touch::NEVER, -Touch::NEVER) } else { (first, second) };
+        } else if square >= 0.0 {
+            // Steeper than the side: it passes through the cone and through its mirror image, which is above the apex.
+            if d.y < 0.0 { enter = second } else { leave = first }
+        }
+    } else if across <= 1e-12 && !cone {
+        leave = if c > 0.0 { -Touch::NEVER } else { leave };
+    } else if abs(b) > 1e-12 {
+        // Along a generator's slope there is one crossing.
+        let only = along - c / (2.0 * b);
+        if b < 0.0 { enter = only } else { leave = only }
+    }
+    let side = enter > slab_enter;
+    enter = fmax(enter, slab_enter);
+    leave = fmin(leave, slab_leave);
+    if enter > leave || leave < 0.0 {
+        Touch::MISS
+    } else if enter <= 0.0 {
+        inside(d)
+    } else {
+        let hit = o + d * enter;
+        if side {
+            let out = sqrt(hit.x * hit.x + hit.z * hit.z);
+            let scale = 1.0 / fmax(out, 1e-30);
+            normal = Vec3::new(hit.x * scale, taper, hit.z * scale) * (1.0 / sqrt(1.0 + taper * taper));
+        } else {
+            normal.y = if d.y > 0.0 { -1.0 } else { 1.0 };
+        }
+        Touch { distance: enter, normal }
+    }
+}
+
 /// Everything below y = 0.
 #[inline(always)]
 pub fn half_space(o: Vec3, d: Vec3) -> Touch {

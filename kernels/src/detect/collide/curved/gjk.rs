@@ -1,0 +1,224 @@
+//! The nearest points of two convex shapes that are apart (Gilbert, Johnson and Keerthi, "A fast procedure for computing
+//! the distance between complex objects in three-dimensional space", 1988).
+//!
+//! Differences of points of a and points of b are a convex set, and what is looked for is its point nearest to the
+//! origin. A simplex of up to four of its corners is kept; the point of it nearest to the origin says in which direction the
+//! next corner lies, and corners that the point does not need are let go.
+
+use super::Convex;
+use crate::detect::collide::hull::Tables;
+use crate::detect::collide::numbers::{APART, CLOSE_ENOUGH, INSET};
+use crate::detect::collide::round::{clamp, direction};
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Local, Store, fmax, fmin};
+
+/// Where two shapes are nearest to each other.
+#[derive(Clone, Copy)]
+pub struct Nearest {
+    /// From b to a.
+    pub normal: Vec3,
+    /// Along the normal, as the shapes lie; negative when they overlap.
+    pub separation: f32,
+    /// The point on a, or on the axis of a capsule.
+    pub on_a: Vec3,
+}
+
+/// Most corners that are looked at in a round.
+const CORNERS: u32 = 24;
+/// Most rounds; the first is with thinner shapes.
+const ROUNDS: u32 = 6;
+/// Part of the square of the distance by which it must still be wrong to go on: single precision tells no more.
+const PRECISION: f32 = 1e-6;
+
+/// The direction along which two shapes are farthest apart, or overlap least, and where they are nearest to each other along
+/// it. From the direction `out` of the best face, along which they are `separation` apart. Once they are `near` apart,
+/// any direction will do.
+///
+/// Rounds and corners are one loop: drivers that compile every path take very long over loops in loops in loops.
+#[inline(always)]
+pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f32, near: f32) -> Nearest {
+    let thin = fmin(a.thickness, b.thickness);
+    let apart = APART * thin;
+    let around = a.round + b.round;
+    let between = a.p.solid.centre - b.p.solid.centre;
+    let mut found = Nearest { normal: out, separation, on_a: Vec3::ZERO };
+    let mut simplex = Simplex { count: 0, corner: Local::splat(Vec3::ZERO), on_a: Local::splat(Vec3::ZERO) };
+    let mut weight = Local::<f32, 4>::splat(0.0);
+    let (mut round, mut k) = (0, 0);
+    // The direction in which the next corner is looked for, and what a is moved by in this round.
+    let (mut v, mut square, mut moved) = (out, f32::MAX, 0.0);
+    while round < ROUNDS {
+        let (first, thinner) = (k == 0, round == 0);
+        let inset = if thinner { INSET * thin } else { 0.0 };
+        let on_a = a.farthest(t, -v, inset) + a.p.solid.centre;
+        let on_b = b.farthest(t, v, inset) + b.p.solid.centre;
+        let n = direction(v, found.normal).0;
+        let reached = n.dot(on_a - on_b);
+        // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there: between
+        // corners a shift would hold the direction where it was.
+        let short = apart - reached;
+        let move_by = if thinner | (reached > 0.1 * apart) { 0.0 } else { short };
+        moved = if first { move_by } else { moved };
+        let corner = on_a - on_b + found.normal * moved;
+        let done = !first & (square - v.dot(corner) <= PRECISION * square);
+        let far = !thinner & (reached - around >= near);
+        // One more corner, unless there is nothing more to be had.
+        let mut larger = simplex;
+        larger.add(corner, on_a);
+        let next = larger.closest();
+        let better = next.point.length_squared();
+        let overlap = next.inside | (better < 1e-12 * between.length_squared());
+        // No nearer than before: rounding.
+        let stuck = !first & (better >= square);
+        let over = done | far;
+        let ends = over | overlap | stuck | (k + 1 >= CORNERS);
+        if !(over | overlap | stuck) {
+            v = next.point;
+            square = better;
+            simplex = larger.kept(&next, &mut weight);
+        }
+        k += 1;
+        if ends {
+            // Deep in each other, thinner ones tell nothing, and the best face is as good a start as any.
+            let deep = thinner & overlap & !over;
+            let settled = (moved == 0.0) | (1.0 - n.dot(found.normal) < CLOSE_ENOUGH);
+            let enough = !thinner & (settled | far);
+            found.separation = if thinner { found.separation } else { reached - around };
+            found.normal = if deep { found.normal } else { n };
+            found.on_a = simplex.point_on_a(&weight);
+            round = if enough { ROUNDS } else { round + 1 };
+            k = 0;
+            (v, square) = (found.normal, f32::MAX);
+            simplex.count = 0;
+        }
+    }
+    found
+}
+
+/// Up to four corners of the difference of two shapes, and the points of a that they are made of.
+#[derive(Clone, Copy)]
+struct Simplex {
+    count: u32,
+    corner: Local<Vec3, 4>,
+    on_a: Local<Vec3, 4>,
+}
+
+/// The point of a simplex nearest to the origin.
+#[derive(Clone, Copy)]
+struct Closest {
+    point: Vec3,
+    /// The parts that the corners have in it.
+    weight: Local<f32, 4>,
+    /// Whether the origin is inside.
+    inside: bool,
+}
+
+impl Simplex {
+    #[inline(always)]
+    fn add(&mut self, corner: Vec3, on_a: Vec3) {
+        self.corner.put(self.count, corner);
+        self.on_a.put(self.count, on_a);
+        self.count += 1;
+    }
+
+    /// What of it has a part in the point, and the parts.
+    #[inline(always)]
+    fn kept(&self, closest: &Closest, weight: &mut Local<f32, 4>) -> Self {
+        let mut rest = Self { count: 0, ..*self };
+        *weight = Local::splat(0.0);
+        rest.take(self, closest, weight, 0);
+        rest.take(self, closest, weight, 1);
+        rest.take(self, closest, weight, 2);
+        rest.take(self, closest, weight, 3);
+        rest
+    }
+
+    /// Takes over corner `i` of another if it has a part.
+    #[inline(always)]
+    fn take(&mut self, other: &Self, closest: &Closest, weight: &mut Local<f32, 4>, i: u32) {
+        let part = closest.weight.at(i);
+        let wanted = (i < other.count) & (part > 0.0);
+        let place = if wanted { self.count } else { 4 };
+        weight.put(place, part);
+        self.corner.put(place, other.corner.at(i));
+        self.on_a.put(place, other.on_a.at(i));
+        self.count += wanted as u32;
+    }
+
+    /// The point on a.
+    #[inline(always)]
+    fn point_on_a(&self, weight: &Local<f32, 4>) -> Vec3 {
+        let part = |i: u32| self.on_a.at(i) * weight.at(i);
+        part(0) + part(1) + part(2) + part(3)
+    }
+
+    /// The nearest of its sides; of four corners only the three sides that the last one is part of, since the origin lies on
+    /// its side of the others. With fewer than three corners some count twice.
+    #[inline(always)]
+    fn closest(&self) -> Closest {
+        let four = self.count == 4;
+        let last = self.count - 1;
+        let mut best = Closest { point: Vec3::ZERO, weight: Local::splat(0.0), inside: four };
+        let mut least = f32::MAX;
+        self.try_side(0, if self.count >= 3 { 1 } else { 0 }, last, 2, four, &mut best, &mut least);
+        if four {
+            self.try_side(1, 2, last, 0, four, &mut best, &mut least);
+            self.try_side(2, 0, last, 1, four, &mut best, &mut least);
+        }
+        best
+    }
+
+    /// Looks at the side with corners `i`, `j` and `last`, which `opposite` is not on.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "a piece of the function above, which is written out three times")]
+    fn try_side(&self, i: u32, j: u32, last: u32, opposite: u32, four: bool, best: &mut Closest, least: &mut f32) {
+        let (a, b, c) = (self.corner.at(i), self.corner.at(j), self.corner.at(last));
+        let (point, part) = triangle(a, b, c);
+        let square = point.length_squared();
+        let mut weight = Local::<f32, 4>::splat(0.0);
+        weight.put(i, part.x);
+        weight.put(j, weight.at(j) + part.y);
+        weight.put(last, weight.at(last) + part.z);
+        let nearer = square < *least;
+        *least = if nearer { square } else { *least };
+        best.point = if nearer { point } else { best.point };
+        best.weight = if nearer { weight } else { best.weight };
+        // Beyond this side, seen from the corner that is not on it.
+        let out = (b - a).cross(c - a);
+        let inward = out.dot(self.corner.at(opposite) - a) * out.dot(-a) > 0.0;
+        best.inside = best.inside & (inward | !four);
+    }
+}
+
+/// The point of a triangle nearest to the origin, and the parts of its corners. It may be thin, or have equal corners.
+#[inline(always)]
+fn triangle(a: Vec3, b: Vec3, c: Vec3) -> (Vec3, Vec3) {
+    let n = (b - a).cross(c - a);
+    let area = n.length_squared();
+    let part = Vec3::new(n.dot(b.cross(c)), n.dot(c.cross(a)), n.dot(a.cross(b)));
+    let thin = area <= 1e-10 * (b - a).length_squared() * (c - a).length_squared();
+    let within = !thin & (part.x > 0.0) & (part.y > 0.0) & (part.z > 0.0);
+    // From the plane, which has more digits than the sum of corners.
+    let inside = n * (n.dot(a) / fmax(area, 1e-30));
+    let inner = part * (1.0 / fmax(part.x + part.y + part.z, 1e-30));
+    let (ab, by_ab) = segment(a, b);
+    let (bc, by_bc) = segment(b, c);
+    let (ca, by_ca) = segment(c, a);
+    let (sab, sbc, sca) = (ab.length_squared(), bc.length_squared(), ca.length_squared());
+    let (on_ab, on_bc, on_ca) =
+        (Vec3::new(1.0 - by_ab, by_ab, 0.0), Vec3::new(0.0, 1.0 - by_bc, by_bc), Vec3::new(by_ca, 0.0, 1.0 - by_ca));
+    let second = sbc < sab;
+    let (mut point, mut parts) = (if second { bc } else { ab }, if second { on_bc } else { on_ab });
+    let third = sca < fmin(sab, sbc);
+    point = if third { ca } else { point };
+    parts = if third { on_ca } else { parts };
+    (if within { inside } else { point }, if within { inner } else { parts })
+}
+
+/// The point of a segment nearest to the origin, and how far along it lies.
+#[inline(always)]
+fn segment(p: Vec3, q: Vec3) -> (Vec3, f32) {
+    let d = q - p;
+    let along = clamp(-p.dot(d) / fmax(d.length_squared(), 1e-30), 0.0, 1.0);
+    (p + d * along, along)
+}

@@ -1,0 +1,76 @@
+//! What `touch` and `touch_hull` leave out: pairs with a cylinder or a cone. Worlds without them do not run it.
+
+use crate::detect::collide::hull::Tables;
+use crate::detect::collide::{Convex, Solid, curved_contact};
+use crate::gpu::{Load, Store, glam::Vec3};
+use crate::layout::{Extent, Pair};
+use crate::math::{Pose, Twist};
+use crate::state::rigid::{
+    Approach, Body, Collider, Hull, HullEdge, HullFace, Params, may_touch, senses, shape, spin_reach, world_pose,
+};
+use crate::{layout, stage};
+
+stage! {
+    "touch_curved" each 64 {
+        read 0 params: Params,
+        read 1 bodies: Body,
+        read 2 poses: Pose,
+        read 3 colliders: Collider,
+        read 4 counters: u32,
+        read 5 pairs: Pair,
+        read 6 hulls: Hull,
+        read 7 hull_vertices: Vec3,
+        read 8 hull_faces: HullFace,
+        read 9 hull_loops: u32,
+        read 10 hull_edges: HullEdge,
+        write 11 touches: u32,
+        read 12 velocities: Twist,
+    }
+}
+
+layout! {
+    /// Push constants of `touch_curved`.
+    pub struct Push {
+        /// Number of pairs.
+        pub pairs: Extent,
+    }
+}
+
+/// Tests one pair, if one of the two is a cylinder or a cone.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.pairs.count(&b.counters, b.pairs.len()) {
+        return;
+    }
+    let pair = b.pairs.at(item);
+    let (one, two) = (b.colliders.at(pair.a), b.colliders.at(pair.b));
+    // The shape with the lower code comes first.
+    let swap = one.what.shape > two.what.shape;
+    let a = if swap { two } else { one };
+    let c = if swap { one } else { two };
+    let curved = shape::is_curved(a.what.shape) || shape::is_curved(c.what.shape);
+    if !curved || c.what.shape == shape::NONE {
+        return;
+    }
+    if !may_touch(&a, &c, &b.bodies.at(a.what.body), &b.bodies.at(c.what.body)) {
+        return;
+    }
+    let t = Tables {
+        hulls: b.hulls,
+        vertices: b.hull_vertices,
+        faces: b.hull_faces,
+        loops: b.hull_loops,
+        edges: b.hull_edges,
+    };
+    let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
+    let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
+    let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
+    let mut approach = Approach::new(&b.params.at(0), &a, &c, va.linear, vc.linear);
+    if (a.is_continuous() || c.is_continuous()) && !senses(&a, &c) {
+        // Only for `continuous` to look at: contacts are made of what comes near by the way alone.
+        let params = b.params.at(0);
+        approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
+    }
+    let found = curved_contact(&t, &Convex::new(&t, &a, sa), &Convex::new(&t, &c, sc), approach.near);
+    b.touches.put(item, (found.count > 0) as u32);
+}
