@@ -9,7 +9,7 @@ mod common;
 
 use common::{Backend, on_every_backend};
 use drystone::backend::{Device, Part, Runner};
-use drystone::glam::Vec3;
+use drystone::glam::{Quat, Vec3};
 use drystone::plan::{Binding, BufferId, Command, Recording};
 use drystone::world::{BodyDesc, Collider, JointDesc, World};
 use drystone::{Settings, Simulation, scenes};
@@ -204,6 +204,30 @@ fn short(world: World) -> Simulation {
 fn every_stage_of_the_step_agrees() {
     // The scans are short; `tests/scan.rs` sees the other passes of long ones.
     agrees(short(scenes::drop(80).unwrap()), |_| true, 32);
+}
+
+#[test]
+fn cylinders_and_cones_agree() {
+    // Standing and stacked, lying, on a box and beside it: contacts over faces, whose last bits no search decides.
+    let mut world = scenes::floor(0.5).unwrap();
+    let lying = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+    for i in 0..24 {
+        let at = |y: f32| Vec3::new((i % 6) as f32 * 1.5, y, (i / 6) as f32 * 2.5);
+        let (lower, height) = match i % 4 {
+            0 => (Collider::cylinder(0.4, 0.3), 0.4),
+            1 => (Collider::cylinder(0.1, 0.4), 0.1),
+            _ => (Collider::cuboid(Vec3::splat(0.6)), 0.3),
+        };
+        world.add(BodyDesc::dynamic().at(at(height)).with(lower)).unwrap();
+        let (upper, turn, radius) = match i % 3 {
+            0 => (Collider::cylinder(0.3, 0.2), Quat::IDENTITY, 0.3),
+            1 => (Collider::cylinder(0.5, 0.2), lying, 0.2),
+            _ => (Collider::cone(0.4, 0.35), Quat::IDENTITY, 0.4),
+        };
+        world.add(BodyDesc::dynamic().at(at(2.0 * height + radius)).turned(turn).with(upper)).unwrap();
+    }
+    let asked = ["bounds", "touch", "touch_curved", "manifold_pairs", "contacts_curved", "contacts", "velocity"];
+    agrees(short(world), |stage| asked.contains(&stage), 7);
 }
 
 #[test]

@@ -382,6 +382,8 @@ fn the_thinnest_largest_and_smallest_shapes_stay_finite_on_every_backend() {
             Collider::sphere(1e5),
             Collider::capsule(1e5, 1e-5),
             Collider::capsule(1e-5, 1.0),
+            Collider::cylinder(1e5, 1e-5),
+            Collider::cone(1e-5, 1.0),
         ];
         for (i, shape) in shapes.into_iter().enumerate() {
             let place = Vec3::new(i as f32 * 3e5, 1e5 + 1.0, 0.0);

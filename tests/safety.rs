@@ -46,10 +46,12 @@ fn small_world() -> World {
     let points = common::box_points(Vec3::splat(0.5));
     let mut last = None;
     for i in 0..10 {
-        let collider = match i % 4 {
+        let collider = match i % 6 {
             0 => Collider::cuboid(Vec3::ONE),
             1 => Collider::sphere(0.5),
             2 => Collider::capsule(0.4, 0.3),
+            3 => Collider::cylinder(0.5, 0.5),
+            4 => Collider::cone(0.5, 0.5),
             _ => Collider::hull(&points).unwrap(),
         };
         let at = Vec3::new((i % 3) as f32 * 0.8, 0.5 + (i / 3) as f32 * 0.9, 0.0);

@@ -58,6 +58,8 @@ fn every_shape_is_sensed_and_each_pair_is_told_once() {
     let shapes = [
         Collider::sphere(0.2),
         Collider::cuboid(Vec3::splat(0.4)),
+        Collider::cylinder(0.2, 0.2),
+        Collider::cone(0.2, 0.2),
         Collider::capsule(0.1, 0.1),
         Collider::hull(&corners).unwrap(),
     ];

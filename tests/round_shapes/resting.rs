@@ -3,6 +3,7 @@
 use super::*;
 use drystone::backend::RunnerExt;
 use drystone::scenes;
+use drystone::world::Combine;
 
 /// Points of every manifold.
 fn points(simulation: &mut Simulation) -> Vec<u32> {
@@ -151,6 +152,8 @@ fn a_heap_of_every_shape_comes_to_rest() {
             4 => Collider::cuboid(Vec3::splat(0.6)),
             _ => Collider::capsule(0.3, 0.25),
         };
+        // The floor has none of its own.
+        let collider = collider.rolling(0.01, 0.01).friction_combine(Combine::Max);
         let place = Vec3::new((i % 4) as f32 * 1.4, 1.0 + (i / 16) as f32 * 1.5, (i / 4 % 4) as f32 * 1.4);
         world
             .add(BodyDesc::dynamic().at(place).turned(rotation(&mut random)).with(collider.rolling(0.01, 0.01)))
