@@ -1,5 +1,5 @@
-//! Cylinders and cones: what they weigh, where they touch, against directions searched in double precision, and how they
-//! rest, roll and stack.
+//! Cylinders and cones: what they weigh, where they touch, against directions searched in double precision, and how
+//! they rest, roll and stack.
 
 mod common;
 

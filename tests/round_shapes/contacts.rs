@@ -60,8 +60,8 @@ impl Solid {
         local.into_iter().map(|n| self.turn * n).collect()
     }
 
-    /// Directions near `n` in which what reaches farthest is a whole line: at right angles to axes and edges, and to the
-    /// generators of a cone. The reach has kinks there, and the best direction is often one of them.
+    /// Directions near `n` in which what reaches farthest is a whole line: at right angles to axes and edges, and to
+    /// the generators of a cone. The reach has kinks there, and the best direction is often one of them.
     fn on_lines(&self, n: DVec3) -> Vec<DVec3> {
         let across = |along: DVec3| n - along * (along.dot(n) / along.length_squared());
         let lines: Vec<DVec3> = match &self.shape {

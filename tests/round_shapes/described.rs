@@ -86,7 +86,7 @@ fn files_keep_them() {
     let text = r#"{ "bodies": [
         { "kind": "static", "colliders": [{ "shape": "half_space" }] },
         { "position": [0, 1, 0], "colliders": [{ "shape": "cylinder", "half_height": 0.5, "radius": 0.25 }] },
-        { "position": [2, 1, 0], "colliders": [{ "shape": "cone", "half_height": 0.75, "radius": 0.5, "density": 300 }] }
+        { "position": [2, 1, 0], "colliders": [{ "shape": "cone", "half_height": 0.75, "radius": 0.5 }] }
     ] }"#;
     let scene: Scene = file::parse(text, "three").unwrap();
     let again = file::parse(&file::to_text(&scene).unwrap(), "three").unwrap();

@@ -282,8 +282,9 @@ impl Collider {
         matches!(self.shape, Shape::Cylinder { .. } | Shape::Cone { .. })
     }
 
-    /// The hull as which a cylinder or a cone is kept from passing through things, around its origin: see `continuous`. Its
-    /// rim is a polygon between the one inside and the one outside of the circle, which is off by 1/400 of the radius.
+    /// The hull as which a cylinder or a cone is kept from passing through things, around its origin: see `continuous`.
+    /// Its rim is a polygon between the one inside and the one outside of the circle, which is off by 1/400 of the
+    /// radius.
     pub(crate) fn stand_in(&self) -> Option<Result<Hull, WorldError>> {
         const SIDES: u32 = 32;
         let (half_height, radius, top) = match self.shape {

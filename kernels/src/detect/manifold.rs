@@ -298,8 +298,8 @@ mod tests {
     }
 }
 
-/// Leaves a contact in the place of a manifold for `contacts` to make one of it: the points on the two colliders where levers
-/// and gaps belong, and the part of the way until they meet where the offset does.
+/// Leaves a contact in the place of a manifold for `contacts` to make one of it: the points on the two colliders where
+/// levers and gaps belong, and the part of the way until they meet where the offset does.
 #[inline(always)]
 pub fn leave(
     contact: &Contact,

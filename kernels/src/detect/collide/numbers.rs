@@ -32,23 +32,23 @@ pub const GRAZE_THIN: f32 = 0.25;
 pub const STILL: f32 = 1e-3;
 /// Width below which what two faces share is an edge that grazes another, as a part of the overlap that may graze.
 pub const STRIP: f32 = 0.2;
-/// Cosine from which on the end of a cylinder, or the base of a cone, looks at a face: one that is tilted more, 18 degrees,
-/// touches with its rim, and comes to rest on nothing within a step.
+/// Cosine from which on the end of a cylinder, or the base of a cone, looks at a face: one that is tilted more, 18
+/// degrees, touches with its rim, and comes to rest on nothing within a step.
 pub const FACING: f32 = 0.95;
-/// Height of the middle of an end above its lowest point up to which it lies flat, as a part of the thinner shape's half
-/// width: points fixed to the body then leave out no more than a third of that.
+/// Height of the middle of an end above its lowest point up to which it lies flat, as a part of the thinner shape's
+/// half width: points fixed to the body then leave out no more than a third of that.
 pub const FLAT: f32 = 0.01;
 /// How far points of one rim may lie beyond another, as a part of the smaller radius: in a stack of coins, whose rims
 /// lie over each other but for that, all points are those of one of the two.
 pub const RIM_SLACK: f32 = 0.02;
-/// Overlap up to which a face over which the deepest point lies is taken without looking for a better direction, as a part of
-/// the thinner shape's half width. Ten times what is left alone at rest.
+/// Overlap up to which a face over which the deepest point lies is taken without looking for a better direction, as a
+/// part of the thinner shape's half width. Ten times what is left alone at rest.
 pub const SURE: f32 = 0.01;
-/// What shapes are made thinner by to find the direction in which they overlap, as a part of the thinner one's half width.
-/// Both together: overlaps up to that are found from any side.
+/// What shapes are made thinner by to find the direction in which they overlap, as a part of the thinner one's half
+/// width. Both together: overlaps up to that are found from any side.
 pub const INSET: f32 = 0.5;
-/// Distance that shapes are moved apart to when nearest points are looked for, as a part of the thinner one's half width:
-/// the smaller, the faster the direction settles, and the fewer digits it has.
+/// Distance that shapes are moved apart to when nearest points are looked for, as a part of the thinner one's half
+/// width: the smaller, the faster the direction settles, and the fewer digits it has.
 pub const APART: f32 = 0.05;
 /// One minus the cosine between two rounds from which on a direction has settled, about a twentieth of a degree.
 pub const CLOSE_ENOUGH: f32 = 5e-7;

@@ -1,4 +1,5 @@
-//! Which way two colliders meet that move towards each other: the normal is that of the first contact, not of the start.
+//! Which way two colliders meet that move towards each other: the normal is that of the first contact, not of the
+//! start.
 //!
 //! A contact made across a gap keeps the bodies apart along its normal for the whole step. With the nearest features of
 //! the start it would stop what flies past an edge, or slides from one box to the next in a flush floor:
@@ -43,7 +44,8 @@ pub fn score(approach: &Approach, gap: f32, closing: f32, bonus: f32) -> f32 {
 }
 
 /// What the faces of a shape are preferred by to those of the other when it is much larger: the floor's faces are those
-/// that go on in its neighbours. What slides is never quite parallel to it, and would be pushed back a little by its own.
+/// that go on in its neighbours. What slides is never quite parallel to it, and would be pushed back a little by its
+/// own.
 #[inline(always)]
 pub fn bonus(approach: &Approach, half: Vec3, other: Vec3) -> f32 {
     let larger = half.x + half.y + half.z > 2.0 * (other.x + other.y + other.z);
@@ -76,9 +78,9 @@ pub struct Meeting {
 
 /// Where two shapes with flat faces meet. `find` looks for the axis after a went a way.
 ///
-/// If all axes are closed in the step, they meet on the one that is closed last; unless another has opened by then. That
-/// is a near miss, and no single axis keeps them apart all the time. Axes between edges, which faces are preferred to at
-/// first, are looked at again just behind the time that was found, and may be later.
+/// If all axes are closed in the step, they meet on the one that is closed last; unless another has opened by then.
+/// That is a near miss, and no single axis keeps them apart all the time. Axes between edges, which faces are preferred
+/// to at first, are looked at again just behind the time that was found, and may be later.
 #[inline(always)]
 pub fn flat(approach: &Approach, find: impl Fn(Vec3, &Approach) -> Axis) -> Meeting {
     let mut meeting = Meeting { touch: false, near: false, code: 0 };
@@ -171,8 +173,8 @@ pub fn at_start(contact: &Contact, way: Vec3) -> Contact {
 /// contact after a went a way; `rounds` says which of both are round, a and b.
 ///
 /// Their distance is convex along the way, so Newton's method comes to the time at which they are a skin deep from
-/// before, or beyond the end of the step. The second is no hit, and the contact is the one at the end, where it pushes by
-/// what they really overlap; if they are moving apart by then, there is none.
+/// before, or beyond the end of the step. The second is no hit, and the contact is the one at the end, where it pushes
+/// by what they really overlap; if they are moving apart by then, there is none.
 #[inline(always)]
 pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> Contact) -> (Contact, Vec3) {
     let (second, both) = (!rounds.0, rounds.0 && rounds.1);
@@ -223,7 +225,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// The rounds of [`round`]. `find` tells the direction from b to a after a went a way, and how far apart they are along it.
+    /// The rounds of [`round`]. `find` tells the direction from b to a after a went a way, and how far apart they are
+    /// along it.
     #[inline(always)]
     pub fn new(approach: &Approach, both: bool, find: impl Fn(Vec3) -> (Vec3, f32)) -> Self {
         let mut sweep = Self { way: Vec3::ZERO, hit: false, parts: false };

@@ -1,11 +1,12 @@
 //! Contact points over a flat face, when one of the two shapes is a cylinder or a cone.
 //!
-//! What two shapes share over a face is bounded by straight edges and by arcs. Its corners are gone through, and up to four
-//! chosen that span the most: edges of one cut by the sides or the rim of the other, and points of the rims themselves.
+//! What two shapes share over a face is bounded by straight edges and by arcs. Its corners are gone through, and up to
+//! four chosen that span the most: edges of one cut by the sides or the rim of the other, and points of the rims
+//! themselves.
 //!
 //! An end that lies flat has eight points that are fixed to the body. One that is tilted, by so little that it may
-//! still come to rest on it, has four around its lowest point; so what rolls on its rim never rolls over corners. What is
-//! tilted more has only its lowest generator, whose ends are the lowest points of the rims.
+//! still come to rest on it, has four around its lowest point; so what rolls on its rim never rolls over corners. What
+//! is tilted more has only its lowest generator, whose ends are the lowest points of the rims.
 
 use super::{Convex, Facet, radial};
 use crate::detect::collide::Contact;
@@ -87,8 +88,8 @@ impl Disc {
     }
 }
 
-/// Points over `facet` of the reference shape. None if the deepest point of the incident one, which is `separation` away from
-/// its plane, does not lie over it: then the nearest points are elsewhere.
+/// Points over `facet` of the reference shape. None if the deepest point of the incident one, which is `separation`
+/// away from its plane, does not lie over it: then the nearest points are elsewhere.
 #[inline(always)]
 pub fn contact(
     t: &Tables<'_>,
@@ -178,93 +179,91 @@ pub fn contact(
     let total = end_3 + rims;
     // All candidates once for each of the four points, in one loop: see `nearest`.
     let (mut pass, mut i) = (0, 0);
-    {
-        while (pass < 4) & (total > 0) {
-            if i == 0 {
-                spread.begin(pass, SAME_POINT * size);
-            }
-            let from_rim = i < end_0;
-            let from_edge = (i >= end_0) & (i < end_1);
-            let from_side = (i >= end_1) & (i < end_2);
-            let from_crossing = i >= end_3;
-            let own = from_rim | from_edge;
-            // The candidate: a point, or a segment from `p` along `d`.
-            let from_line = from_edge & !sides_i;
-            let listed = (from_edge & sides_i) | from_side;
-            let number = i - if from_rim {
-                0
-            } else if from_edge {
-                end_0
-            } else if from_side {
-                end_1
-            } else if from_crossing {
-                end_3
-            } else {
-                end_2
-            };
-            let disc = if own { disc_i } else { disc_r };
-            let on_rim = disc.point(number);
-            let crosses = crossing + sideways * if number == 0 { 1.0 } else { -1.0 };
-            let mut p = if from_crossing { crosses } else { on_rim };
-            p = if from_line { line_start } else { p };
-            let mut d = if from_line { line_way } else { Vec3::ZERO };
-            let (mut what, mut corner_next) = (number, 0);
-            if listed {
-                let owner = if own { incident.p } else { reference.p };
-                let face = if own { face_i } else { face_r };
-                what = owner.corner(t, &face, number);
-                corner_next = owner.corner(t, &face, if number + 1 < face.count { number + 1 } else { 0 });
-                let start = owner.vertex(t, what);
-                p = owner.solid.centre + owner.solid.to_world(start);
-                d = owner.solid.to_world(owner.vertex(t, corner_next) - start);
-            }
-            // What of it lies over the other's face: one that has no sides, and is no disc, reaches everywhere.
-            let clipper = if own { reference.p } else { incident.p };
-            let mut sides = if own { face_r } else { face_i };
-            sides.count = if from_crossing { 0 } else { sides.count };
-            let inward = if own | curved_r { slack } else { -slack };
-            let stand = clipper.solid.to_local(if own { n } else { -n });
-            let local = clipper.solid.to_local(p - clipper.solid.centre);
-            let mut part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
-            let round = if own { disc_r } else { disc_i }.over(n, p, d, inward);
-            let by_disc = (if own { curved_r } else { curved_i }) & !from_crossing;
-            part.from = if by_disc { round.from } else { part.from };
-            part.to = if by_disc { round.to } else { part.to };
-            part.from_side = if by_disc { round.from_side } else { part.from_side };
-            part.to_side = if by_disc { round.to_side } else { part.to_side };
-            let none = (from_crossing & ((square <= 0.0) | (apart < slack))) | (part.from > part.to);
-            let last = (part.to_side == NONE) & listed;
-            let one = (d.length_squared() <= 0.0) | last;
-            let some = if one { 1 } else { 2 };
-            let ends = if none { 0 } else { some };
-            let mut end = 0;
-            while end < ends {
-                let at = if end == 0 { part.from } else { part.to };
-                let q = p + d * at;
-                let below = (level_i - against.normal.dot(q)) / fmin(slope, -1e-6);
-                let beyond = !own & !from_crossing;
-                let above = if beyond { below } else { n.dot(q) - level - incident.round };
-                let height = if beyond & (slope > -1e-3) { f32::MAX } else { above };
-                let tip = q + n * if beyond { below } else { -incident.round };
-                // Close to a corner it has that one's name, whichever side of the edge it is on.
-                let corner = if own { name::INCIDENT } else { name::REFERENCE };
-                let (begins, stops) = (at < CORNER, at > 1.0 - CORNER);
-                let cut = name::CROSSING | what | (own as u32) << 6 | end << 7;
-                let of_edge = if begins { corner | what } else { cut };
-                let of_edge = if stops & !begins { corner | corner_next } else { of_edge };
-                let rim = if own { name::RIM | what } else { name::REFERENCE_RIM | what };
-                let fixed = if from_crossing { name::RIMS | what } else { rim };
-                let fixed = faces | if listed { of_edge } else { fixed };
-                let rolling = ROLLS | if from_line { 1 + end } else { name::TILTED | what };
-                let named = if from_line | (from_rim & !level_end) { rolling } else { fixed };
-                deepest = fmin(deepest, height);
-                spread.consider(pass, tip, height, named);
-                end += 1;
-            }
-            let last = i + 1 >= total;
-            pass += last as u32;
-            i = if last { 0 } else { i + 1 };
+    while (pass < 4) & (total > 0) {
+        if i == 0 {
+            spread.begin(pass, SAME_POINT * size);
         }
+        let from_rim = i < end_0;
+        let from_edge = (i >= end_0) & (i < end_1);
+        let from_side = (i >= end_1) & (i < end_2);
+        let from_crossing = i >= end_3;
+        let own = from_rim | from_edge;
+        // The candidate: a point, or a segment from `p` along `d`.
+        let from_line = from_edge & !sides_i;
+        let listed = (from_edge & sides_i) | from_side;
+        let number = i - if from_rim {
+            0
+        } else if from_edge {
+            end_0
+        } else if from_side {
+            end_1
+        } else if from_crossing {
+            end_3
+        } else {
+            end_2
+        };
+        let disc = if own { disc_i } else { disc_r };
+        let on_rim = disc.point(number);
+        let crosses = crossing + sideways * if number == 0 { 1.0 } else { -1.0 };
+        let mut p = if from_crossing { crosses } else { on_rim };
+        p = if from_line { line_start } else { p };
+        let mut d = if from_line { line_way } else { Vec3::ZERO };
+        let (mut what, mut corner_next) = (number, 0);
+        if listed {
+            let owner = if own { incident.p } else { reference.p };
+            let face = if own { face_i } else { face_r };
+            what = owner.corner(t, &face, number);
+            corner_next = owner.corner(t, &face, if number + 1 < face.count { number + 1 } else { 0 });
+            let start = owner.vertex(t, what);
+            p = owner.solid.centre + owner.solid.to_world(start);
+            d = owner.solid.to_world(owner.vertex(t, corner_next) - start);
+        }
+        // What of it lies over the other's face: one that has no sides, and is no disc, reaches everywhere.
+        let clipper = if own { reference.p } else { incident.p };
+        let mut sides = if own { face_r } else { face_i };
+        sides.count = if from_crossing { 0 } else { sides.count };
+        let inward = if own | curved_r { slack } else { -slack };
+        let stand = clipper.solid.to_local(if own { n } else { -n });
+        let local = clipper.solid.to_local(p - clipper.solid.centre);
+        let mut part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
+        let round = if own { disc_r } else { disc_i }.over(n, p, d, inward);
+        let by_disc = (if own { curved_r } else { curved_i }) & !from_crossing;
+        part.from = if by_disc { round.from } else { part.from };
+        part.to = if by_disc { round.to } else { part.to };
+        part.from_side = if by_disc { round.from_side } else { part.from_side };
+        part.to_side = if by_disc { round.to_side } else { part.to_side };
+        let none = (from_crossing & ((square <= 0.0) | (apart < slack))) | (part.from > part.to);
+        let last = (part.to_side == NONE) & listed;
+        let one = (d.length_squared() <= 0.0) | last;
+        let some = if one { 1 } else { 2 };
+        let ends = if none { 0 } else { some };
+        let mut end = 0;
+        while end < ends {
+            let at = if end == 0 { part.from } else { part.to };
+            let q = p + d * at;
+            let below = (level_i - against.normal.dot(q)) / fmin(slope, -1e-6);
+            let beyond = !own & !from_crossing;
+            let above = if beyond { below } else { n.dot(q) - level - incident.round };
+            let height = if beyond & (slope > -1e-3) { f32::MAX } else { above };
+            let tip = q + n * if beyond { below } else { -incident.round };
+            // Close to a corner it has that one's name, whichever side of the edge it is on.
+            let corner = if own { name::INCIDENT } else { name::REFERENCE };
+            let (begins, stops) = (at < CORNER, at > 1.0 - CORNER);
+            let cut = name::CROSSING | what | (own as u32) << 6 | end << 7;
+            let of_edge = if begins { corner | what } else { cut };
+            let of_edge = if stops & !begins { corner | corner_next } else { of_edge };
+            let rim = if own { name::RIM | what } else { name::REFERENCE_RIM | what };
+            let fixed = if from_crossing { name::RIMS | what } else { rim };
+            let fixed = faces | if listed { of_edge } else { fixed };
+            let rolling = ROLLS | if from_line { 1 + end } else { name::TILTED | what };
+            let named = if from_line | (from_rim & !level_end) { rolling } else { fixed };
+            deepest = fmin(deepest, height);
+            spread.consider(pass, tip, height, named);
+            end += 1;
+        }
+        let last = i + 1 >= total;
+        pass += last as u32;
+        i = if last { 0 } else { i + 1 };
     }
 
     let mut contact = Contact::none();

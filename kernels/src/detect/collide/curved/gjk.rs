@@ -1,9 +1,9 @@
-//! The nearest points of two convex shapes that are apart (Gilbert, Johnson and Keerthi, "A fast procedure for computing
-//! the distance between complex objects in three-dimensional space", 1988).
+//! The nearest points of two convex shapes that are apart (Gilbert, Johnson and Keerthi, "A fast procedure for
+//! computing the distance between complex objects in three-dimensional space", 1988).
 //!
 //! Differences of points of a and points of b are a convex set, and what is looked for is its point nearest to the
-//! origin. A simplex of up to four of its corners is kept; the point of it nearest to the origin says in which direction the
-//! next corner lies, and corners that the point does not need are let go.
+//! origin. A simplex of up to four of its corners is kept; the point of it nearest to the origin says in which
+//! direction the next corner lies, and corners that the point does not need are let go.
 
 use super::Convex;
 use crate::detect::collide::hull::Tables;
@@ -30,9 +30,9 @@ const ROUNDS: u32 = 6;
 /// Part of the square of the distance by which it must still be wrong to go on: single precision tells no more.
 const PRECISION: f32 = 1e-6;
 
-/// The direction along which two shapes are farthest apart, or overlap least, and where they are nearest to each other along
-/// it. From the direction `out` of the best face, along which they are `separation` apart. Once they are `near` apart,
-/// any direction will do.
+/// The direction along which two shapes are farthest apart, or overlap least, and where they are nearest to each other
+/// along it. From the direction `out` of the best face, along which they are `separation` apart. Once they are `near`
+/// apart, any direction will do.
 ///
 /// Rounds and corners are one loop: drivers that compile every path take very long over loops in loops in loops.
 #[inline(always)]
@@ -54,8 +54,8 @@ pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f3
         let on_b = b.farthest(t, v, inset) + b.p.solid.centre;
         let n = direction(v, found.normal).0;
         let reached = n.dot(on_a - on_b);
-        // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there: between
-        // corners a shift would hold the direction where it was.
+        // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there:
+        // between corners a shift would hold the direction where it was.
         let short = apart - reached;
         let move_by = if thinner | (reached > 0.1 * apart) { 0.0 } else { short };
         moved = if first { move_by } else { moved };
@@ -152,8 +152,8 @@ impl Simplex {
         part(0) + part(1) + part(2) + part(3)
     }
 
-    /// The nearest of its sides; of four corners only the three sides that the last one is part of, since the origin lies on
-    /// its side of the others. With fewer than three corners some count twice.
+    /// The nearest of its sides; of four corners only the three sides that the last one is part of, since the origin
+    /// lies on its side of the others. With fewer than three corners some count twice.
     #[inline(always)]
     fn closest(&self) -> Closest {
         let four = self.count == 4;
@@ -186,7 +186,7 @@ impl Simplex {
         // Beyond this side, seen from the corner that is not on it.
         let out = (b - a).cross(c - a);
         let inward = out.dot(self.corner.at(opposite) - a) * out.dot(-a) > 0.0;
-        best.inside = best.inside & (inward | !four);
+        best.inside &= inward | !four;
     }
 }
 

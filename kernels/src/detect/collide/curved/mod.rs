@@ -4,16 +4,16 @@
 //! approximation by corners. Shapes are known by how far they reach in a direction, which is exact for a rim, and what
 //! is looked for is the direction along which two of them are farthest apart, or overlap least.
 //!
-//! 1. Flat faces of either are tried first ([`flat`]): faces of boxes and hulls, ends of cylinders, bases of cones. If the
-//!    deepest point of the other lies over the best of them, and no deeper than a little, that is the answer. Most
+//! 1. Flat faces of either are tried first ([`flat`]): faces of boxes and hulls, ends of cylinders, bases of cones. If
+//!    the deepest point of the other lies over the best of them, and no deeper than a little, that is the answer. Most
 //!    contacts of a scene at rest end here, with up to four points.
-//! 2. Else the nearest points are found ([`nearest`], the method of Gilbert, Johnson and Keerthi). It only works for shapes
-//!    that are apart. Shapes that overlap are first made thinner, which gives a direction; then the first is moved along
-//!    it until they are just apart, which gives the next one. Where the direction no longer changes, the overlap along it is
-//!    the least there is nearby: of a Minkowski difference whose radius of curvature is r, an error of the direction
-//!    becomes (depth + gap) / (r + depth + gap) of itself in a round.
-//! 3. Two straight lines that lie along each other there, a generator of a cylinder or cone, the axis of a capsule, an edge,
-//!    make two points; all else makes one.
+//! 2. Else the nearest points are found ([`nearest`], the method of Gilbert, Johnson and Keerthi). It only works for
+//!    shapes that are apart. Shapes that overlap are first made thinner, which gives a direction; then the first is
+//!    moved along it until they are just apart, which gives the next one. Where the direction no longer changes, the
+//!    overlap along it is the least there is nearby: where the Minkowski difference has a radius of curvature r, an
+//!    error of the direction becomes (depth + gap) / (r + depth + gap) of itself in a round.
+//! 3. Two straight lines that lie along each other there, a generator of a cylinder or cone, the axis of a capsule, an
+//!    edge, make two points; all else makes one.
 //!
 //! Points on generators and rims are where they are in this step, and roll: anchors of the last step would brake them.
 //! Points on flat ends are fixed to the body, so that a drum that stands has the features that a box has.
@@ -113,8 +113,8 @@ impl Convex {
 
     /// The point that is farthest along `d`, relative to the middle, of the shape made thinner by `inset`.
     ///
-    /// All shapes are worked out and one is taken: a lane that waits for a branch of another saves nothing, and drivers that
-    /// compile every path take long over branches in loops.
+    /// All shapes are worked out and one is taken: a lane that waits for a branch of another saves nothing, and drivers
+    /// that compile every path take long over branches in loops.
     #[inline(always)]
     fn farthest(&self, t: &Tables<'_>, d: Vec3, inset: f32) -> Vec3 {
         let s = &self.p.solid;
@@ -152,8 +152,8 @@ impl Convex {
         s.to_world(if self.is_curved() { curved } else { straight })
     }
 
-    /// The line that reaches farthest along `d`: a capsule's axis, a generator from the lower end up; a box or hull has the
-    /// edge whose middle is farthest.
+    /// The line that reaches farthest along `d`: a capsule's axis, a generator from the lower end up; a box or hull has
+    /// the edge whose middle is farthest.
     #[inline(always)]
     fn line(&self, t: &Tables<'_>, d: Vec3) -> Line {
         let s = &self.p.solid;
