@@ -145,8 +145,10 @@ pub struct AvbdSettings {
     /// step. The smaller of the two counts. 4 was chosen on nets and chains.
     pub k_carried_joint: f32,
     /// The same after every iteration of a step that starts cold ([`cold_iterations`](Self::cold_iterations)), in which
-    /// nothing is known of loads before. 1: as stiff as what it carries is heavy. In other steps it would feed on
-    /// itself: swinging loads and nets gain energy.
+    /// nothing is known of loads before. 1: as stiff as what it carries is heavy.
+    pub ramp_cold: f32,
+    /// The same in all other steps. 0.25, a sixteenth of [`k_carried_joint`](Self::k_carried_joint): only loads that jump
+    /// to many times what they were, by a blow, ramp. With 1 it feeds on itself, and swinging loads and nets gain energy.
     pub ramp_joint: f32,
     /// How many times as stiff a contact, or a joint that starts cold, becomes in an iteration at most: in the first ones
     /// the way by which bodies are held back is not yet known. 2: a thousandfold load is found in ten.
@@ -241,7 +243,8 @@ impl Default for AvbdSettings {
             k_joint: 1.0,
             k_load_joint: 50.0,
             k_carried_joint: 4.0,
-            ramp_joint: 1.0,
+            ramp_cold: 1.0,
+            ramp_joint: 0.25,
             ramp_most: 2.0,
             beta_joint: 1000.0,
             stabilised: 0.5,

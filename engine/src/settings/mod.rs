@@ -213,8 +213,7 @@ impl Settings {
         let options = params.options | common;
         let (margin, sweep, bounce) = (self.margin, self.sweep, self.bounce_threshold);
         let give = 1.0 / self.iterations as f32;
-        // In other steps the multipliers of the last one tell what joints carry.
-        let ramp_joint = if cold { params.ramp_joint } else { 0.0 };
+        let ramp_joint = self.avbd().filter(|_| cold).map_or(params.ramp_joint, |a| a.ramp_cold);
         Params { gravity, dt, margin, sweep, bounce, give, ramp_joint, options, ..params }
     }
 

@@ -174,6 +174,7 @@ static FIELDS: &[Field] = &[
     avbd!(k_joint: f32, Allowed::Positive),
     avbd!(k_load_joint: f32, Allowed::NotNegative),
     avbd!(k_carried_joint: f32, Allowed::NotNegative),
+    avbd!(ramp_cold: f32, Allowed::NotNegative),
     avbd!(ramp_joint: f32, Allowed::NotNegative),
     avbd!(ramp_most: f32, Allowed::Positive),
     avbd!(beta_joint: f32, Allowed::NotNegative),
