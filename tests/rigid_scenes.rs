@@ -51,7 +51,8 @@ fn a_stack_with_three_times_heavier_boxes_upwards_stands() {
         let place = backend.name();
         // From the first step on, while the multipliers still build up to twenty thousand times the lowest box's weight.
         assert!(deepest < 0.02, "{place}: {deepest} m of penetration");
-        assert!(end.top > 9.49, "{place}: the top is at {}", end.top);
+        // What a contact gives way by is left alone, size / (0.5 k_load iterations): 1.3 mm in each of ten.
+        assert!(end.top > 9.48, "{place}: the top is at {}", end.top);
         assert!(end.max_speed < 1e-3, "{place}: at rest, not {} m/s", end.max_speed);
         for (handle, state) in simulation.bodies().unwrap() {
             assert!(state.position.with_y(0.0).length() < 0.01, "{place}: {handle:?} at {}", state.position);
