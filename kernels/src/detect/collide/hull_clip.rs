@@ -39,7 +39,11 @@ pub fn over_face(
     slack: f32,
 ) -> ClippedSegment {
     let mut part = ClippedSegment { from: 0.0, to: 1.0, from_side: NONE, to_side: NONE };
-    let mut last = hull.vertex(t, hull.corner(t, face, face.count.wrapping_sub(1)));
+    // Discs have no sides.
+    let mut last = Vec3::ZERO;
+    if face.count > 0 {
+        last = hull.vertex(t, hull.corner(t, face, face.count - 1));
+    }
     let mut side = 0;
     while side < face.count && part.from <= part.to {
         let next = hull.vertex(t, hull.corner(t, face, side));
