@@ -50,7 +50,8 @@ pub const INSET: f32 = 0.5;
 /// Distance that shapes are moved apart to when nearest points are looked for, as a part of the thinner one's half
 /// width: the smaller, the faster the direction settles, and the fewer digits it has.
 pub const APART: f32 = 0.05;
-/// One minus the cosine between two rounds from which on a direction has settled, about a twentieth of a degree.
-pub const CLOSE_ENOUGH: f32 = 5e-7;
+/// One minus the cosine between two rounds from which on a direction has settled, about half a degree: what is left of it is
+/// a tenth of that or less, see the head of `curved`.
+pub const CLOSE_ENOUGH: f32 = 5e-5;
 /// Square of the sine up to which two lines lie along each other, as for capsules.
 pub const ALONG: f32 = 1e-4;

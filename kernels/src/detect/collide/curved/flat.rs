@@ -111,7 +111,7 @@ pub fn contact(
     let mut slope = 2.0;
     let mut k = 0;
     while k < incident.facets() {
-        let face = incident.facet(t, k);
+        let face = incident.facet(&t.outlines(), k);
         let cos = n.dot(face.normal);
         let better = cos < slope;
         let lower = cos - 1e-4;
@@ -223,9 +223,12 @@ pub fn contact(
         let mut sides = if own { face_r } else { face_i };
         sides.count = if from_crossing { 0 } else { sides.count };
         let inward = if own | curved_r { slack } else { -slack };
-        let stand = clipper.solid.to_local(if own { n } else { -n });
-        let local = clipper.solid.to_local(p - clipper.solid.centre);
-        let mut part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
+        let mut part = ClippedSegment { from: 0.0, to: 1.0, from_side: NONE, to_side: NONE };
+        if sides.count > 0 {
+            let stand = clipper.solid.to_local(if own { n } else { -n });
+            let local = clipper.solid.to_local(p - clipper.solid.centre);
+            part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
+        }
         let round = if own { disc_r } else { disc_i }.over(n, p, d, inward);
         let by_disc = (if own { curved_r } else { curved_i }) & !from_crossing;
         part.from = if by_disc { round.from } else { part.from };
