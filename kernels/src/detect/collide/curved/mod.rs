@@ -24,10 +24,11 @@ mod gjk;
 use super::hull::{Outlines, Polytope, Tables};
 use super::round::clamp;
 use super::{Contact, Solid};
-use crate::detect::collide::numbers::{ALONG, FACE_PREFERENCE, FACE_TIE, SHORTEST_REST, SURE};
+use crate::detect::collide::numbers::{ALONG, FACE_PREFERENCE, FACE_TIE, GRAZE, GRAZE_THIN, PARALLEL, SHORTEST_REST};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
 use crate::state::rigid::{Collider, ROLLS, shape, thickness};
+use flat::FlatContact;
 use gjk::{Nearest, nearest};
 
 /// Any shape, in world axes.
@@ -254,8 +255,15 @@ impl BestFace {
 
     /// Whether it is as good as another direction: it has more points.
     #[inline(always)]
-    fn is_preferred(&self, found: &Nearest, thin: f32) -> bool {
+    fn is_as_good(&self, found: &Nearest, thin: f32) -> bool {
         self.separation >= found.separation - FACE_PREFERENCE * abs(found.separation) - FACE_TIE * thin
+    }
+
+    /// Whether another direction is all but its own. Between two wide faces that lean against each other, and where one
+    /// hangs over the other, there is always one with a little less overlap, and with a single point.
+    #[inline(always)]
+    fn is_along(&self, found: &Nearest) -> bool {
+        self.normal().dot(found.normal) > PARALLEL
     }
 }
 
@@ -268,7 +276,7 @@ pub fn apart(t: &Outlines<'_>, first: &Convex, second: &Convex, near: f32) -> (V
     let (mut normal, mut separation) = (face.normal(), face.separation);
     if (b.code != shape::HALF_SPACE) & (separation < near) {
         let found = nearest(t, &a, &b, normal, separation, near, false);
-        let preferred = face.is_preferred(&found, fmin(a.thickness, b.thickness));
+        let preferred = face.is_as_good(&found, fmin(a.thickness, b.thickness));
         normal = if preferred { normal } else { found.normal };
         separation = if preferred { separation } else { found.separation };
     }
@@ -286,21 +294,23 @@ pub fn contact(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32, known
     let outlines = t.outlines();
     let face = BestFace::of(&outlines, &a, &b, near);
     let separation = face.separation;
-    let mut contact = Contact::none();
+    let mut flat = FlatContact { contact: Contact::none(), over: false, parallel: false };
     if separation < near {
         let (reference, incident) = if face.on_b { (b, a) } else { (a, b) };
-        contact = flat::contact(t, &reference, &incident, &face.facet, face.on_b, separation, near);
+        flat = flat::contact(t, &reference, &incident, &face.facet, face.on_b, separation, near);
     }
-    // A point that lies as deep as the shape does over the face.
-    let over = contact.count > 0;
-    let sure = over & (separation > -SURE * thin);
+    let mut contact = flat.contact;
+    let reach = |s: &Convex| fmax(fmax(s.p.solid.half.x, s.p.solid.half.y), s.p.solid.half.z) + s.round;
+    let shallow = fmin(GRAZE * fmin(reach(&a), reach(&b)), GRAZE_THIN * thin);
+    let sure = flat.over & (separation > -shallow);
     if (b.code != shape::HALF_SPACE) & !sure & (separation < near) {
         let is_known = known.length_squared() > 0.0;
         let start = if is_known { known } else { face.normal() };
         let found = nearest(&outlines, &a, &b, start, separation, near, is_known);
         let gone = found.separation >= near;
         contact.count = if gone { 0 } else { contact.count };
-        if !gone & (!over | !face.is_preferred(&found, thin)) {
+        let flat = (flat.over & face.is_as_good(&found, thin)) | (flat.parallel & face.is_along(&found));
+        if !gone & !flat {
             contact = edges(t, &a, &b, &found, near);
         }
     }
