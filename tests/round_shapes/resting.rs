@@ -46,11 +46,16 @@ fn what_stands_on_its_base_has_four_points() {
     }
 }
 
-fn stack(half: f32, radius: f32, count: u32, iterations: u32) -> f32 {
+/// How far the bodies of a stack, put down up to `jitter` radii beside each other, go aside in half a minute.
+fn stack(half: f32, radius: f32, count: u32, iterations: u32, jitter: f32) -> f32 {
     let mut world = scenes::floor(0.5).unwrap();
+    let mut random = Random::new(17);
+    let mut places = Vec::new();
     let bodies: Vec<BodyHandle> = (0..count)
         .map(|i| {
-            let place = Vec3::Y * (half * (2 * i + 1) as f32);
+            let beside = Vec3::new(random.range(-1.0, 1.0), 0.0, random.range(-1.0, 1.0)) * (jitter * radius);
+            let place = Vec3::Y * (half * (2 * i + 1) as f32) + beside;
+            places.push(place);
             let body = BodyDesc::dynamic().at(place).turned(Quat::from_rotation_y(i as f32));
             world.add(body.with(Collider::cylinder(half, radius))).unwrap()
         })
@@ -59,11 +64,11 @@ fn stack(half: f32, radius: f32, count: u32, iterations: u32) -> f32 {
     let mut simulation = Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap();
     run(&mut simulation, 30.0);
     let mut aside = 0.0f32;
-    for (body, i) in bodies.iter().zip(0..) {
+    for (body, i) in bodies.iter().zip(0u32..) {
         let state = simulation.body(*body).unwrap();
         let expected = half * (2 * i + 1) as f32;
         assert!((state.position.y - expected).abs() < 0.1 * half, "{half} by {radius}: {i} at {}", state.position);
-        aside = aside.max(state.position.x.hypot(state.position.z));
+        aside = aside.max((state.position - places[i as usize]).with_y(0.0).length());
     }
     aside
 }
@@ -71,9 +76,13 @@ fn stack(half: f32, radius: f32, count: u32, iterations: u32) -> f32 {
 #[test]
 fn ten_coins_and_ten_drums_stand_for_half_a_minute() {
     for (half, radius) in [(0.5, 0.5), (0.05, 0.5), (0.5, 0.3), (0.01, 0.02)] {
-        let aside = stack(half, radius, 10, 4);
-        println!("ten of {half} by {radius}: {:e} of a radius aside", aside / radius);
-        assert!(aside < 0.05 * radius, "{half} by {radius}: {aside} aside");
+        // In steps of 1/60 s coins of a centimetre fall 14% of their height: only a straight stack of them stands.
+        let most = if half < 0.02 { 0 } else { 2 };
+        for jitter in [0.0, 0.01, 0.05].into_iter().take(1 + most) {
+            let aside = stack(half, radius, 10, 4, jitter);
+            println!("ten of {half} by {radius}, {jitter} beside: {:e} of a radius aside", aside / radius);
+            assert!(aside < 0.1 * radius, "{half} by {radius}, {jitter} beside: {aside} aside");
+        }
     }
 }
 

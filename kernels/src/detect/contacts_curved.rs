@@ -68,12 +68,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
     let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
     let approach = Approach::new(&b.params.at(0), &a, &c, va, vc);
-    let (first, second) = (Convex::new(&t, &a, sa), Convex::new(&t, &c, sc));
+    let outlines = t.outlines();
+    let (first, second) = (Convex::new(&outlines, &a, sa), Convex::new(&outlines, &c, sc));
     // What rolls is touched where it is, as spheres and capsules are.
     let round_a = curved_a | a.is_round();
-    let sweep =
-        Sweep::new(&approach, round_a & curved_c, |way| curved_apart(&t, &first.moved(way), &second, approach.near));
-    let found = curved_contact(&t, &first.moved(sweep.way), &second, approach.near);
+    let sweep = Sweep::new(&approach, round_a & curved_c, |way| {
+        curved_apart(&outlines, &first.moved(way), &second, approach.near)
+    });
+    let found = curved_contact(&t, &first.moved(sweep.way), &second, approach.near, sweep.normal);
     let (contact, across) = sweep.finish(found, !round_a);
     leave(&contact, across, place, &mut b.manifolds, &mut b.points, &mut b.features);
 }

@@ -1,12 +1,12 @@
 //! What `touch` and `touch_hull` leave out: pairs with a cylinder or a cone. Worlds without them do not run it.
 
-use crate::detect::collide::hull::Tables;
-use crate::detect::collide::{Convex, Solid, curved_contact};
+use crate::detect::collide::hull::Outlines;
+use crate::detect::collide::{Convex, Solid, curved_apart};
 use crate::gpu::{Load, Store, glam::Vec3};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
 use crate::state::rigid::{
-    Approach, Body, Collider, Hull, HullEdge, HullFace, Params, may_touch, senses, shape, spin_reach, world_pose,
+    Approach, Body, Collider, Hull, HullFace, Params, may_touch, senses, shape, spin_reach, world_pose,
 };
 use crate::{layout, stage};
 
@@ -21,10 +21,8 @@ stage! {
         read 6 hulls: Hull,
         read 7 hull_vertices: Vec3,
         read 8 hull_faces: HullFace,
-        read 9 hull_loops: u32,
-        read 10 hull_edges: HullEdge,
-        write 11 touches: u32,
-        read 12 velocities: Twist,
+        write 9 touches: u32,
+        read 10 velocities: Twist,
     }
 }
 
@@ -55,13 +53,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if !may_touch(&a, &c, &b.bodies.at(a.what.body), &b.bodies.at(c.what.body)) {
         return;
     }
-    let t = Tables {
-        hulls: b.hulls,
-        vertices: b.hull_vertices,
-        faces: b.hull_faces,
-        loops: b.hull_loops,
-        edges: b.hull_edges,
-    };
+    let t = Outlines { hulls: b.hulls, vertices: b.hull_vertices, faces: b.hull_faces };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
     let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
@@ -71,6 +63,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let params = b.params.at(0);
         approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
     }
-    let found = curved_contact(&t, &Convex::new(&t, &a, sa), &Convex::new(&t, &c, sc), approach.near);
-    b.touches.put(item, (found.count > 0) as u32);
+    let (_, apart) = curved_apart(&t, &Convex::new(&t, &a, sa), &Convex::new(&t, &c, sc), approach.near);
+    b.touches.put(item, (apart < approach.near) as u32);
 }

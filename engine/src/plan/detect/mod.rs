@@ -123,8 +123,6 @@ pub(super) fn record_touching(
             hulls: s.hulls.hulls,
             hull_vertices: s.hulls.vertices,
             hull_faces: s.hulls.faces,
-            hull_loops: s.hulls.loops,
-            hull_edges: s.hulls.edges,
             touches,
         };
         r.dispatch_each(u64::from(room), bind.with(touch_curved::Push { pairs: found }))?;

@@ -29,6 +29,25 @@ pub struct Tables<'a> {
     pub edges: Read<'a, HullEdge>,
 }
 
+/// The part of the tables that tells how far a hull reaches, for stages that need no more.
+#[derive(Clone, Copy)]
+pub struct Outlines<'a> {
+    /// Where each begins in the others.
+    pub hulls: Read<'a, Hull>,
+    /// Vertices.
+    pub vertices: Read<'a, Vec3>,
+    /// Faces.
+    pub faces: Read<'a, HullFace>,
+}
+
+impl<'a> Tables<'a> {
+    /// How far hulls reach.
+    #[inline(always)]
+    pub fn outlines(&self) -> Outlines<'a> {
+        Outlines { hulls: self.hulls, vertices: self.vertices, faces: self.faces }
+    }
+}
+
 /// A hull or a box in world space.
 #[derive(Clone, Copy)]
 pub struct Polytope {
@@ -46,6 +65,12 @@ impl Polytope {
     /// The collider, of which `solid` is made, in the tables.
     #[inline(always)]
     pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
+        Self::of(&t.outlines(), collider, solid)
+    }
+
+    /// The same, for stages that know no more than outlines.
+    #[inline(always)]
+    pub fn of(t: &Outlines<'_>, collider: &Collider, solid: Solid) -> Self {
         let scaled = collider.what.shape == shape::BOX;
         let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull }).bounded();
         if scaled {
@@ -71,6 +96,12 @@ impl Polytope {
     /// A face, in its own axes.
     #[inline(always)]
     pub fn face(&self, t: &Tables<'_>, i: u32) -> HullFace {
+        self.face_of(&t.outlines(), i)
+    }
+
+    /// The same, for stages that know no more than outlines.
+    #[inline(always)]
+    pub fn face_of(&self, t: &Outlines<'_>, i: u32) -> HullFace {
         let mut face = t.faces.at(self.hull.first.wrapping_add(i));
         face.count = least(face.count, HULL_VERTICES);
         if self.scaled {

@@ -35,22 +35,23 @@ pub const STRIP: f32 = 0.2;
 /// Cosine from which on the end of a cylinder, or the base of a cone, looks at a face: one that is tilted more, 18
 /// degrees, touches with its rim, and comes to rest on nothing within a step.
 pub const FACING: f32 = 0.95;
-/// Height of the middle of an end above its lowest point up to which it lies flat, as a part of the thinner shape's
-/// half width: points fixed to the body then leave out no more than a third of that.
-pub const FLAT: f32 = 0.01;
+/// Sine of the tilt up to which an end lies flat, 0.3 degrees: points fixed to the body then leave out no more than a
+/// third of it, in radii.
+pub const FLAT: f32 = 0.005;
 /// How far points of one rim may lie beyond another, as a part of the smaller radius: in a stack of coins, whose rims
 /// lie over each other but for that, all points are those of one of the two.
 pub const RIM_SLACK: f32 = 0.02;
-/// Overlap up to which a face over which the deepest point lies is taken without looking for a better direction, as a
-/// part of the thinner shape's half width. Ten times what is left alone at rest.
-pub const SURE: f32 = 0.01;
+/// Cosine from which on a direction is that of a face over which the deepest point lies, about 2.5 degrees: more than a
+/// stack leans.
+pub const PARALLEL: f32 = 0.999;
 /// What shapes are made thinner by to find the direction in which they overlap, as a part of the thinner one's half
 /// width. Both together: overlaps up to that are found from any side.
 pub const INSET: f32 = 0.5;
 /// Distance that shapes are moved apart to when nearest points are looked for, as a part of the thinner one's half
 /// width: the smaller, the faster the direction settles, and the fewer digits it has.
 pub const APART: f32 = 0.05;
-/// One minus the cosine between two rounds from which on a direction has settled, about a twentieth of a degree.
-pub const CLOSE_ENOUGH: f32 = 5e-7;
+/// One minus the cosine between two rounds from which on a direction has settled, about half a degree: what is left of
+/// it is a tenth of that or less, see the head of `curved`.
+pub const CLOSE_ENOUGH: f32 = 5e-5;
 /// Square of the sine up to which two lines lie along each other, as for capsules.
 pub const ALONG: f32 = 1e-4;

@@ -20,6 +20,8 @@ pub struct Spread {
     normal: Vec3,
     margin: f32,
     best: f32,
+    /// Heights that count as equal when the deepest point is looked for: the first of them stays.
+    pub tie: f32,
 }
 
 impl Spread {
@@ -27,7 +29,8 @@ impl Spread {
     #[inline(always)]
     pub fn new(normal: Vec3, margin: f32) -> Self {
         let (point, height, name) = ([Vec3::ZERO; 4], [0.0; 4], [0; 4]);
-        Self { count: 0, point, height, name, normal, margin, best: f32::NEG_INFINITY }
+        let (best, tie) = (f32::NEG_INFINITY, SAME_HEIGHT * margin);
+        Self { count: 0, point, height, name, normal, margin, best, tie }
     }
 
     /// Starts the search for point `pass`; points closer than `near` are taken for one.
@@ -58,7 +61,7 @@ impl Spread {
         }
         let (a, b, c) = (self.point.at(0), self.point.at(1), self.point.at(2));
         let (measure, tie) = if pass == 0 {
-            (-height, SAME_HEIGHT * self.margin)
+            (-height, self.tie)
         } else if pass == 1 {
             let way = point - a;
             (way.length_squared(), 0.0)

@@ -222,6 +222,8 @@ pub struct Sweep {
     pub hit: bool,
     /// Whether they come near each other and part again: they make no contact.
     pub parts: bool,
+    /// The direction that was found there; nothing if they do not move.
+    pub normal: Vec3,
 }
 
 impl Sweep {
@@ -229,12 +231,13 @@ impl Sweep {
     /// along it.
     #[inline(always)]
     pub fn new(approach: &Approach, both: bool, find: impl Fn(Vec3) -> (Vec3, f32)) -> Self {
-        let mut sweep = Self { way: Vec3::ZERO, hit: false, parts: false };
+        let mut sweep = Self { way: Vec3::ZERO, hit: false, parts: false, normal: Vec3::ZERO };
         let mut time = 0.0;
         let mut k = if approach.moves() { 0 } else { ROUNDS };
         while k < ROUNDS {
             sweep.way = approach.way * time;
             let (normal, gap) = find(sweep.way);
+            sweep.normal = normal;
             let closing = -normal.dot(approach.way);
             let more = (gap + approach.skin) / fmax(closing, 1e-30);
             let passes = closing <= 0.0;

@@ -12,7 +12,7 @@ use super::{Convex, Facet, radial};
 use crate::detect::collide::Contact;
 use crate::detect::collide::hull::Tables;
 use crate::detect::collide::hull_clip::{ClippedSegment, over_face};
-use crate::detect::collide::numbers::{CORNER, FACING, FLAT, RIM_SLACK, SAME_POINT};
+use crate::detect::collide::numbers::{CORNER, FACING, FLAT, PARALLEL, RIM_SLACK, SAME_POINT};
 use crate::detect::collide::round::direction;
 use crate::detect::collide::spread::Spread;
 use crate::gpu::glam::Vec3;
@@ -88,8 +88,19 @@ impl Disc {
     }
 }
 
-/// Points over `facet` of the reference shape. None if the deepest point of the incident one, which is `separation`
-/// away from its plane, does not lie over it: then the nearest points are elsewhere.
+/// Points over a face.
+#[derive(Clone, Copy)]
+pub struct FlatContact {
+    /// The points.
+    pub contact: Contact,
+    /// Whether what is deepest of the other shape is among what lies over the face: if not, the nearest points may be
+    /// elsewhere.
+    pub over: bool,
+    /// Whether a face of the other shape is parallel to it, or nearly so.
+    pub parallel: bool,
+}
+
+/// Points over `facet` of the reference shape, from whose plane the incident one is `separation` away.
 #[inline(always)]
 pub fn contact(
     t: &Tables<'_>,
@@ -99,7 +110,7 @@ pub fn contact(
     on_b: bool,
     separation: f32,
     near: f32,
-) -> Contact {
+) -> FlatContact {
     let n = facet.normal;
     let (middle_r, middle_i) = (reference.p.solid.centre, incident.p.solid.centre);
     let level = n.dot(middle_r) + facet.offset;
@@ -111,7 +122,7 @@ pub fn contact(
     let mut slope = 2.0;
     let mut k = 0;
     while k < incident.facets() {
-        let face = incident.facet(t, k);
+        let face = incident.facet(&t.outlines(), k);
         let cos = n.dot(face.normal);
         let better = cos < slope;
         let lower = cos - 1e-4;
@@ -132,10 +143,9 @@ pub fn contact(
         z: s.p.solid.z,
     };
     let (disc_r, mut disc_i) = (disc_of(reference, facet), disc_of(incident, &against));
-    let thin = fmin(reference.thickness, incident.thickness);
     let facing = slope < -FACING;
-    let tilt = sqrt(fmax(0.0, 1.0 - slope * slope)) * disc_i.radius;
-    let level_end = facing & (tilt < FLAT * thin);
+    let tilt = against.normal.cross(n).length_squared();
+    let level_end = facing & (tilt < FLAT * FLAT);
     let tilted = curved_i & facing & !level_end;
     let lowest = incident.p.solid.to_world(radial(incident.p.solid.to_local(-n)).0);
     let beside = against.normal.cross(lowest);
@@ -154,8 +164,9 @@ pub fn contact(
     let line_i = !(curved_i & level_end) as u32;
     let edges_i = if sides_i { face_i.count } else { line_i };
     let edges_r = if curved_i & facing { face_r.count } else { 0 };
-    let rim_r = if curved_r & (sides_i | (curved_i & level_end)) { 8 } else { 0 };
-    let rims = if curved_r & curved_i & level_end { 2 } else { 0 };
+    let parallel = curved_i & (slope < -PARALLEL);
+    let rim_r = if curved_r & (sides_i | parallel) { 8 } else { 0 };
+    let rims = if curved_r & parallel { 2 } else { 0 };
     let (end_0, end_1, end_2) = (rim_i, rim_i + edges_i, rim_i + edges_i + edges_r);
     let end_3 = end_2 + rim_r;
 
@@ -167,6 +178,7 @@ pub fn contact(
     let along = (apart * apart + ri * ri - rr * rr) / (2.0 * fmax(apart, 1e-30));
     let square = ri * ri - along * along;
     let crossing = disc_i.centre + toward * along;
+    let crossing = crossing - n * (n.dot(crossing) - level);
     let sideways = n.cross(toward) * sqrt(fmax(square, 0.0));
 
     // Of the smaller one, as for hulls.
@@ -175,6 +187,9 @@ pub fn contact(
     let slack = if curved_r && curved_i { RIM_SLACK * fmin(ri, rr) } else { 1e-4 * size };
     let faces = (on_b as u32) << 27 | (facet.index & 0x7f) << 20 | against.index << 13;
     let mut spread = Spread::new(n, near);
+    // An end that lies flat has the same points whichever way it leans.
+    let rests = curved_i & level_end;
+    spread.tie = if rests { fmax(spread.tie, 2.0 * FLAT * disc_i.radius) } else { spread.tie };
     let mut deepest = f32::MAX;
     let total = end_3 + rims;
     // All candidates once for each of the four points, in one loop: see `nearest`.
@@ -223,9 +238,12 @@ pub fn contact(
         let mut sides = if own { face_r } else { face_i };
         sides.count = if from_crossing { 0 } else { sides.count };
         let inward = if own | curved_r { slack } else { -slack };
-        let stand = clipper.solid.to_local(if own { n } else { -n });
-        let local = clipper.solid.to_local(p - clipper.solid.centre);
-        let mut part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
+        let mut part = ClippedSegment { from: 0.0, to: 1.0, from_side: NONE, to_side: NONE };
+        if sides.count > 0 {
+            let stand = clipper.solid.to_local(if own { n } else { -n });
+            let local = clipper.solid.to_local(p - clipper.solid.centre);
+            part = over_face(t, &clipper, &sides, stand, local, clipper.solid.to_local(d), inward);
+        }
         let round = if own { disc_r } else { disc_i }.over(n, p, d, inward);
         let by_disc = (if own { curved_r } else { curved_i }) & !from_crossing;
         part.from = if by_disc { round.from } else { part.from };
@@ -242,7 +260,7 @@ pub fn contact(
             let at = if end == 0 { part.from } else { part.to };
             let q = p + d * at;
             let below = (level_i - against.normal.dot(q)) / fmin(slope, -1e-6);
-            let beyond = !own & !from_crossing;
+            let beyond = !own;
             let above = if beyond { below } else { n.dot(q) - level - incident.round };
             let height = if beyond & (slope > -1e-3) { f32::MAX } else { above };
             let tip = q + n * if beyond { below } else { -incident.round };
@@ -276,9 +294,7 @@ pub fn contact(
         k += 1;
     }
     // Points of a rim that lies flat leave out its lowest one by no more than 1 - cos(45 degrees) of the tilt.
-    let left_out = if level_end { 0.3 * FLAT * thin } else { 0.0 };
-    if deepest > separation + left_out + 1e-4 * size {
-        contact.count = 0;
-    }
-    contact
+    let left_out = if rests { 0.3 * FLAT * disc_i.radius } else { 0.0 };
+    let over = (contact.count > 0) & (deepest <= separation + left_out + 1e-4 * size);
+    FlatContact { contact, over, parallel: (contact.count > 0) & (parallel | (sides_i & (slope < -PARALLEL))) }
 }

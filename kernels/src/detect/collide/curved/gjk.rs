@@ -6,7 +6,7 @@
 //! direction the next corner lies, and corners that the point does not need are let go.
 
 use super::Convex;
-use crate::detect::collide::hull::Tables;
+use crate::detect::collide::hull::Outlines;
 use crate::detect::collide::numbers::{APART, CLOSE_ENOUGH, INSET};
 use crate::detect::collide::round::{clamp, direction};
 use crate::gpu::glam::Vec3;
@@ -25,10 +25,14 @@ pub struct Nearest {
 
 /// Most corners that are looked at in a round.
 const CORNERS: u32 = 24;
-/// Most rounds; the first is with thinner shapes.
-const ROUNDS: u32 = 6;
-/// Part of the square of the distance by which it must still be wrong to go on: single precision tells no more.
-const PRECISION: f32 = 1e-6;
+/// Most rounds: one with the shapes as they lie, one with thinner ones, and those in which a is moved.
+const ROUNDS: u32 = 7;
+/// Part of the square of the distance by which it must still be wrong to go on: the direction is then
+/// off by less than a thousandth where what was moved apart is curved as the shapes are.
+const PRECISION: f32 = 1e-5;
+
+/// The same with thinner shapes, which tell only where to begin.
+const ROUGH: f32 = 1e-3;
 
 /// The direction along which two shapes are farthest apart, or overlap least, and where they are nearest to each other
 /// along it. From the direction `out` of the best face, along which they are `separation` apart. Once they are `near`
@@ -36,7 +40,15 @@ const PRECISION: f32 = 1e-6;
 ///
 /// Rounds and corners are one loop: drivers that compile every path take very long over loops in loops in loops.
 #[inline(always)]
-pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f32, near: f32) -> Nearest {
+pub fn nearest(
+    t: &Outlines<'_>,
+    a: &Convex,
+    b: &Convex,
+    out: Vec3,
+    separation: f32,
+    near: f32,
+    known: bool,
+) -> Nearest {
     let thin = fmin(a.thickness, b.thickness);
     let apart = APART * thin;
     let around = a.round + b.round;
@@ -44,11 +56,11 @@ pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f3
     let mut found = Nearest { normal: out, separation, on_a: Vec3::ZERO };
     let mut simplex = Simplex { count: 0, corner: Local::splat(Vec3::ZERO), on_a: Local::splat(Vec3::ZERO) };
     let mut weight = Local::<f32, 4>::splat(0.0);
-    let (mut round, mut k) = (0, 0);
+    let (mut round, mut k) = (if known { 2 } else { 0 }, 0);
     // The direction in which the next corner is looked for, and what a is moved by in this round.
     let (mut v, mut square, mut moved) = (out, f32::MAX, 0.0);
     while round < ROUNDS {
-        let (first, thinner) = (k == 0, round == 0);
+        let (first, plain, thinner) = (k == 0, round == 0, round == 1);
         let inset = if thinner { INSET * thin } else { 0.0 };
         let on_a = a.farthest(t, -v, inset) + a.p.solid.centre;
         let on_b = b.farthest(t, v, inset) + b.p.solid.centre;
@@ -57,10 +69,11 @@ pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f3
         // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there:
         // between corners a shift would hold the direction where it was.
         let short = apart - reached;
-        let move_by = if thinner | (reached > 0.1 * apart) { 0.0 } else { short };
+        let move_by = if plain | thinner | (reached > 0.1 * apart) { 0.0 } else { short };
         moved = if first { move_by } else { moved };
         let corner = on_a - on_b + found.normal * moved;
-        let done = !first & (square - v.dot(corner) <= PRECISION * square);
+        let precision = if thinner { ROUGH } else { PRECISION };
+        let done = !first & (square - v.dot(corner) <= precision * square);
         let far = !thinner & (reached - around >= near);
         // One more corner, unless there is nothing more to be had.
         let mut larger = simplex;
@@ -81,10 +94,13 @@ pub fn nearest(t: &Tables<'_>, a: &Convex, b: &Convex, out: Vec3, separation: f3
         if ends {
             // Deep in each other, thinner ones tell nothing, and the best face is as good a start as any.
             let deep = thinner & overlap & !over;
+            let clear = !overlap & (reached > 0.1 * apart);
             let settled = (moved == 0.0) | (1.0 - n.dot(found.normal) < CLOSE_ENOUGH);
-            let enough = !thinner & (settled | far);
-            found.separation = if thinner { found.separation } else { reached - around };
-            found.normal = if deep { found.normal } else { n };
+            let enough = far | if plain { clear } else { !thinner & settled };
+            // As they lie, shapes that overlap tell nothing but that.
+            let told = !thinner & (!plain | enough);
+            found.separation = if told { reached - around } else { found.separation };
+            found.normal = if deep | (plain & !enough) { found.normal } else { n };
             found.on_a = simplex.point_on_a(&weight);
             round = if enough { ROUNDS } else { round + 1 };
             k = 0;

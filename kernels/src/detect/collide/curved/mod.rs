@@ -21,13 +21,14 @@
 mod flat;
 mod gjk;
 
-use super::hull::{Polytope, Tables};
+use super::hull::{Outlines, Polytope, Tables};
 use super::round::clamp;
 use super::{Contact, Solid};
-use crate::detect::collide::numbers::{ALONG, FACE_PREFERENCE, FACE_TIE, SHORTEST_REST, SURE};
+use crate::detect::collide::numbers::{ALONG, FACE_PREFERENCE, FACE_TIE, GRAZE, GRAZE_THIN, PARALLEL, SHORTEST_REST};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
 use crate::state::rigid::{Collider, ROLLS, shape, thickness};
+use flat::FlatContact;
 use gjk::{Nearest, nearest};
 
 /// Any shape, in world axes.
@@ -41,6 +42,8 @@ pub struct Convex {
     round: f32,
     /// Half of its shortest side.
     thickness: f32,
+    /// Radius of a ball that it holds: of a cone the largest, of a hull that around its centre of mass.
+    ball: f32,
 }
 
 /// A flat face of a shape, or the plane of a half-space.
@@ -64,10 +67,12 @@ struct Line {
 impl Convex {
     /// The collider, of which `solid` is made.
     #[inline(always)]
-    pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
+    pub fn new(t: &Outlines<'_>, collider: &Collider, solid: Solid) -> Self {
         let code = collider.what.shape;
         let round = if code == shape::SPHERE || code == shape::CAPSULE { solid.radius } else { 0.0 };
-        Self { code, p: Polytope::new(t, collider, solid), round, thickness: thickness(collider) }
+        let p = Polytope::of(t, collider, solid);
+        let ball = if code == shape::CONE { inner_radius(solid.half) } else { p.hull.inner };
+        Self { code, p, round, thickness: thickness(collider), ball }
     }
 
     /// The same after a way.
@@ -98,8 +103,8 @@ impl Convex {
 
     /// Flat face `index`: of a cylinder the upper end is the first.
     #[inline(always)]
-    fn facet(&self, t: &Tables<'_>, index: u32) -> Facet {
-        let face = self.p.face(t, index);
+    fn facet(&self, t: &Outlines<'_>, index: u32) -> Facet {
+        let face = self.p.face_of(t, index);
         let listed = self.p.solid.to_world(face.normal);
         let y = self.p.solid.y;
         let plane = self.code == shape::HALF_SPACE;
@@ -112,11 +117,8 @@ impl Convex {
     }
 
     /// The point that is farthest along `d`, relative to the middle, of the shape made thinner by `inset`.
-    ///
-    /// All shapes are worked out and one is taken: a lane that waits for a branch of another saves nothing, and drivers
-    /// that compile every path take long over branches in loops.
     #[inline(always)]
-    fn farthest(&self, t: &Tables<'_>, d: Vec3, inset: f32) -> Vec3 {
+    fn farthest(&self, t: &Outlines<'_>, d: Vec3, inset: f32) -> Vec3 {
         let s = &self.p.solid;
         let l = s.to_local(d);
         let h = s.half;
@@ -131,25 +133,27 @@ impl Convex {
             far = fmax(far, along);
             i += 1;
         }
-        let corner = corner * thinner(inset, self.p.hull.inner);
-
-        let (out, across) = radial(l);
         let side = |v: f32| if v < 0.0 { -1.0 } else { 1.0 };
-        let end = Vec3::new(0.0, side(l.y) * (h.y - inset), 0.0) + out * (h.x - inset);
-        // Made thinner, a cone is a smaller one about the middle of the ball that it holds.
-        let (base, ball) = (out * h.x - Vec3::Y * h.y, inner_radius(h));
-        let apex = Vec3::Y * h.y;
-        let tip = if 2.0 * h.y * l.y > h.x * across { apex } else { base };
-        let middle = Vec3::new(0.0, ball - h.y, 0.0);
-        let tip = middle + (tip - middle) * thinner(inset, ball);
-
-        // A box; the axis of a capsule, and the middle of a sphere, have nothing to be made thinner by.
-        let inset = if self.code == shape::BOX { inset } else { 0.0 };
-        let flat = Vec3::new(side(l.x) * (h.x - inset), side(l.y) * (h.y - inset), side(l.z) * (h.z - inset));
-
-        let curved = if self.code == shape::CONE { tip } else { end };
-        let straight = if hull { corner } else { flat };
-        s.to_world(if self.is_curved() { curved } else { straight })
+        let cone = self.code == shape::CONE;
+        // A hull and a cone become smaller ones: a cone about the middle of the ball that it holds.
+        let scaled = hull | cone;
+        let inset_box = if (self.code == shape::BOX) | (self.code == shape::CYLINDER) { inset } else { 0.0 };
+        let mut local =
+            Vec3::new(side(l.x) * (h.x - inset_box), side(l.y) * (h.y - inset_box), side(l.z) * (h.z - inset_box));
+        if self.is_curved() {
+            let (out, across) = radial(l);
+            let apex = cone & (2.0 * h.y * l.y > h.x * across);
+            let low = cone & !apex;
+            let rim = out * if apex { 0.0 } else { h.x - inset_box };
+            local = rim + Vec3::Y * if low { -h.y } else { local.y };
+            local.y = if apex { h.y } else { local.y };
+        }
+        local = if hull { corner } else { local };
+        if scaled & (inset > 0.0) {
+            let middle = Vec3::Y * if cone { self.ball - h.y } else { 0.0 };
+            local = middle + (local - middle) * thinner(inset, self.ball);
+        }
+        s.to_world(local)
     }
 
     /// The line that reaches farthest along `d`: a capsule's axis, a generator from the lower end up; a box or hull has
@@ -216,7 +220,7 @@ struct BestFace {
 impl BestFace {
     /// Once they are `near` apart along one, that one.
     #[inline(always)]
-    fn of(t: &Tables<'_>, a: &Convex, b: &Convex, near: f32) -> Self {
+    fn of(t: &Outlines<'_>, a: &Convex, b: &Convex, near: f32) -> Self {
         // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
         let half = a.p.solid.half;
         let bias = FACE_TIE * (half.x + half.y + half.z);
@@ -251,21 +255,28 @@ impl BestFace {
 
     /// Whether it is as good as another direction: it has more points.
     #[inline(always)]
-    fn is_preferred(&self, found: &Nearest, thin: f32) -> bool {
+    fn is_as_good(&self, found: &Nearest, thin: f32) -> bool {
         self.separation >= found.separation - FACE_PREFERENCE * abs(found.separation) - FACE_TIE * thin
+    }
+
+    /// Whether another direction is all but its own. Between two wide faces that lean against each other, and where one
+    /// hangs over the other, there is always one with a little less overlap, and with a single point.
+    #[inline(always)]
+    fn is_along(&self, found: &Nearest) -> bool {
+        self.normal().dot(found.normal) > PARALLEL
     }
 }
 
 /// The direction from the second to the first along which they are farthest apart, or overlap least, and by how much.
 #[inline(always)]
-pub fn apart(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32) -> (Vec3, f32) {
+pub fn apart(t: &Outlines<'_>, first: &Convex, second: &Convex, near: f32) -> (Vec3, f32) {
     let origin = second.p.solid.centre;
     let (a, b) = (first.moved(-origin), second.moved(-origin));
     let face = BestFace::of(t, &a, &b, near);
     let (mut normal, mut separation) = (face.normal(), face.separation);
     if (b.code != shape::HALF_SPACE) & (separation < near) {
-        let found = nearest(t, &a, &b, normal, separation, near);
-        let preferred = face.is_preferred(&found, fmin(a.thickness, b.thickness));
+        let found = nearest(t, &a, &b, normal, separation, near, false);
+        let preferred = face.is_as_good(&found, fmin(a.thickness, b.thickness));
         normal = if preferred { normal } else { found.normal };
         separation = if preferred { separation } else { found.separation };
     }
@@ -273,28 +284,33 @@ pub fn apart(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32) -> (Vec
 }
 
 /// The contact of two shapes, at least one of which is a cylinder or a cone; a half-space is the second. Points are
-/// made where they are less than `near` apart.
+/// made where they are less than `near` apart. `known` is a direction that was found by [`apart`], or nothing.
 #[inline(always)]
-pub fn contact(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32) -> Contact {
+pub fn contact(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32, known: Vec3) -> Contact {
     // Around the second one's middle: far from the origin of the world positions have fewer digits.
     let origin = second.p.solid.centre;
     let (a, b) = (first.moved(-origin), second.moved(-origin));
     let thin = fmin(a.thickness, b.thickness);
-    let face = BestFace::of(t, &a, &b, near);
+    let outlines = t.outlines();
+    let face = BestFace::of(&outlines, &a, &b, near);
     let separation = face.separation;
-    let mut contact = Contact::none();
+    let mut flat = FlatContact { contact: Contact::none(), over: false, parallel: false };
     if separation < near {
         let (reference, incident) = if face.on_b { (b, a) } else { (a, b) };
-        contact = flat::contact(t, &reference, &incident, &face.facet, face.on_b, separation, near);
+        flat = flat::contact(t, &reference, &incident, &face.facet, face.on_b, separation, near);
     }
-    // A point that lies as deep as the shape does over the face.
-    let over = contact.count > 0;
-    let sure = over & (separation > -SURE * thin);
+    let mut contact = flat.contact;
+    let reach = |s: &Convex| fmax(fmax(s.p.solid.half.x, s.p.solid.half.y), s.p.solid.half.z) + s.round;
+    let shallow = fmin(GRAZE * fmin(reach(&a), reach(&b)), GRAZE_THIN * thin);
+    let sure = flat.over & (separation > -shallow);
     if (b.code != shape::HALF_SPACE) & !sure & (separation < near) {
-        let found = nearest(t, &a, &b, face.normal(), separation, near);
+        let is_known = known.length_squared() > 0.0;
+        let start = if is_known { known } else { face.normal() };
+        let found = nearest(&outlines, &a, &b, start, separation, near, is_known);
         let gone = found.separation >= near;
         contact.count = if gone { 0 } else { contact.count };
-        if !gone & (!over | !face.is_preferred(&found, thin)) {
+        let flat = (flat.over & face.is_as_good(&found, thin)) | (flat.parallel & face.is_along(&found));
+        if !gone & !flat {
             contact = edges(t, &a, &b, &found, near);
         }
     }
