@@ -140,3 +140,32 @@ fn joints_break_at_their_limit_from_the_first_step_on() {
     }
     table.check();
 }
+
+#[test]
+fn what_is_joined_in_a_running_world_starts_cold_when_it_is_asked_to() {
+    // A cantilever of five bars that comes later. Truth: it stays straight.
+    let sinks = |asked: bool| {
+        let mut simulation = simulate(scenes::floor(0.5).unwrap(), iterating(4));
+        (0..5).for_each(|_| drop(simulation.step(DT).unwrap()));
+        let (world, shape) = (simulation.world_mut(), Collider::cuboid(Vec3::new(0.2, 0.1, 0.1)).groups(1, 0));
+        let mut last = None;
+        for i in 0..5 {
+            let place = Vec3::new(0.2 * i as f32, 5.0, 0.0);
+            let bar = BodyDesc::dynamic().at(place + Vec3::X * 0.1).with(shape.clone()).weighing(1.0);
+            let bar = world.add(bar).unwrap();
+            let joint = JointDesc::fixed(bar, last).placed(world, place, Quat::IDENTITY).unwrap();
+            world.add_joint(joint).unwrap();
+            last = Some(bar);
+        }
+        if asked {
+            simulation.start_cold();
+        }
+        let low = (0..120).map(|_| {
+            simulation.step(DT).unwrap();
+            5.0 - simulation.body(last.unwrap()).unwrap().position.y
+        });
+        low.fold(0.0f32, f32::max)
+    };
+    let (asked, not) = (sinks(true), sinks(false));
+    assert!(asked < 0.005 && asked < 0.2 * not, "sinks by {asked} m, and by {not} m without asking");
+}
