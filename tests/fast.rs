@@ -22,8 +22,14 @@ use drystone::{Settings, Simulation};
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
 
+/// Settings with so many iterations. To try others on all scenes: `CASES_SET=name=value,name=value`.
 fn iterating(iterations: u32) -> Settings {
-    Settings::default().with(|s| s.iterations = iterations)
+    let mut settings = Settings::default().with(|s| s.iterations = iterations);
+    for pair in std::env::var("CASES_SET").unwrap_or_default().split(',').filter(|p| !p.is_empty()) {
+        let (name, value) = pair.split_once('=').expect("name=value");
+        settings.set(name, value.parse().expect("a number")).unwrap();
+    }
+    settings
 }
 
 fn weightless() -> World {

@@ -129,14 +129,15 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let long = part.members() > params.many;
     let mut held = 0.0;
     let (mut shift, mut turn) = (Vec3::ZERO, Vec3::ZERO);
-    // A second time, if nothing holds it yet and something could be in the way. What is held is not let through: others
-    // that do not push there would only take load, without friction.
+    // A second time, if no contact holds it yet and one could be in the way. What a contact holds is not let through: others
+    // that do not push there would only take load, without friction. A joint does not keep it from going through: a rod on
+    // a hinge that is thrown back from a post would be moved on through it.
     let (mut pass, mut passes) = (0, 1);
     let mut free = false;
     while pass < passes {
         let mut system = System::none();
         let mut pulls = Pulls::<f32>::none();
-        let mut near = 0.0;
+        let (mut near, mut pushed) = (0.0, 0.0);
         held = 0.0;
         let mut place = part.first;
         while group.any(place < part.end && !(long && held > 0.0)) {
@@ -164,6 +165,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
                 }
                 let met = touch(&mut pulls, &rules.0, index, key, &Member { r: start, goes, meets: free }, b);
                 held += met.held;
+                pushed += met.held;
                 near += met.near;
                 if push.joints != 0 {
                     held += hold(&mut system, &rules.1, index, key, r, b);
@@ -176,7 +178,9 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
         let motion = system.ldl();
         shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
         turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
-        free = pass == 0 && part.sum(group, near) > 0.0 && held == 0.0;
+        // All lanes take part in both sums.
+        let (near, pushed) = (part.sum(group, near), part.sum(group, pushed));
+        free = pass == 0 && near > 0.0 && pushed == 0.0;
         // The same for the subgroup.
         if group.any(free) {
             passes = 2;
