@@ -14,6 +14,7 @@ mod sizes;
 #[path = "fast/spin.rs"]
 mod spin;
 
+use common::iterating;
 use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, World};
@@ -21,16 +22,6 @@ use drystone::{Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
-
-/// Settings with so many iterations. To try others on all scenes: `CASES_SET=name=value,name=value`.
-fn iterating(iterations: u32) -> Settings {
-    let mut settings = Settings::default().with(|s| s.iterations = iterations);
-    for pair in std::env::var("CASES_SET").unwrap_or_default().split(',').filter(|p| !p.is_empty()) {
-        let (name, value) = pair.split_once('=').expect("name=value");
-        settings.set(name, value.parse().expect("a number")).unwrap();
-    }
-    settings
-}
 
 fn weightless() -> World {
     let mut world = World::new();

@@ -14,6 +14,7 @@ mod mail;
 mod standing;
 mod walls;
 
+use common::iterating;
 use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::metrics::Metrics;
@@ -22,16 +23,6 @@ use drystone::{Settings, Simulation, scenes};
 
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
-
-/// Settings with so many iterations. To try others on all scenes: `CASES_SET=name=value,name=value`.
-fn iterating(iterations: u32) -> Settings {
-    let mut settings = Settings::default().with(|s| s.iterations = iterations);
-    for pair in std::env::var("CASES_SET").unwrap_or_default().split(',').filter(|p| !p.is_empty()) {
-        let (name, value) = pair.split_once('=').expect("name=value");
-        settings.set(name, value.parse().expect("a number")).unwrap();
-    }
-    settings
-}
 
 fn simulate(world: World, settings: Settings) -> Simulation {
     Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap()

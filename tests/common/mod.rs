@@ -5,6 +5,7 @@
 
 #![allow(dead_code, reason = "every test file uses its own part of this module")]
 
+use drystone::Settings;
 use drystone::backend::{Device, Runner};
 use drystone::cpu::Cpu;
 use drystone::glam::Vec3;
@@ -14,6 +15,16 @@ use std::sync::Arc;
 
 /// Part of the name of each Vulkan device that tests run on, and its subgroup size.
 pub const DRIVERS: [(&str, u32); 2] = [("llvmpipe", 8), ("SwiftShader", 4)];
+
+/// Settings with so many iterations. To try others on all scenes: `CASES_SET=name=value,name=value`.
+pub fn iterating(iterations: u32) -> Settings {
+    let mut settings = Settings::default().with(|s| s.iterations = iterations);
+    for pair in std::env::var("CASES_SET").unwrap_or_default().split(',').filter(|p| !p.is_empty()) {
+        let (name, value) = pair.split_once('=').expect("name=value");
+        settings.set(name, value.parse().expect("a number")).unwrap();
+    }
+    settings
+}
 
 /// Where a recording is run.
 pub enum Backend {

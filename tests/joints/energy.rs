@@ -73,8 +73,8 @@ fn no_scene_with_joints_gains_energy() {
         ("spring_chain", scenes::spring_chain(10, 1e4), 5, 10.0),
     ];
     let gains: Vec<_> = scenes.map(|(name, world, n, seconds)| (name, gain(world.unwrap(), n, seconds))).into();
-    // The balls' pull turns with them, and its multipliers are a step behind while it builds up: 0.6% in the first second.
-    let most = |name: &str| if name == "chain_balls" { 0.01 } else { 0.005 };
+    // Links of chain_balls begin at rest while their balls move: 0.58% in the first second, until the pull has built up.
+    let most = |name: &str| if name == "chain_balls" { 0.0065 } else { 0.005 };
     let wrong: Vec<_> = gains.iter().filter(|(name, gain)| gain.is_nan() || *gain >= most(name)).collect();
     assert!(wrong.is_empty(), "{wrong:?} of {gains:?}");
 }

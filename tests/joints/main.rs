@@ -21,7 +21,7 @@ mod scenes;
 mod slider;
 mod spring;
 
-use common::Backend;
+use common::{Backend, iterating};
 use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::metrics::joint_errors;
@@ -30,10 +30,6 @@ use drystone::{Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
-
-fn iterating(iterations: u32) -> Settings {
-    Settings::default().with(|s| s.iterations = iterations)
-}
 
 fn simulate(world: World, settings: Settings) -> Simulation {
     Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap()

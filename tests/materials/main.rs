@@ -25,7 +25,7 @@ pub(crate) const RANGE: [(u32, f32); 5] =
     [(4, 1.0 / 60.0), (10, 1.0 / 30.0), (20, 1.0 / 120.0), (60, 1.0 / 60.0), (4, 1.0 / 240.0)];
 
 pub(crate) fn simulate(world: World, iterations: u32) -> Simulation {
-    let settings = Settings::default().with(|s| s.iterations = iterations);
+    let settings = common::iterating(iterations);
     Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap()
 }
 

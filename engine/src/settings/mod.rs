@@ -213,7 +213,7 @@ impl Settings {
         let options = params.options | common;
         let (margin, sweep, bounce) = (self.margin, self.sweep, self.bounce_threshold);
         let give = 1.0 / self.iterations as f32;
-        let ramp_joint = self.avbd().filter(|_| cold).map_or(params.ramp_joint, |a| a.ramp_cold);
+        let ramp_joint = self.avbd().filter(|_| cold).map_or(0.0, |a| a.ramp_cold);
         Params { gravity, dt, margin, sweep, bounce, give, ramp_joint, options, ..params }
     }
 
@@ -281,7 +281,7 @@ impl AvbdSettings {
             k_joint: s.k_joint,
             k_load_joint: s.k_load_joint,
             k_carried_joint: s.k_carried_joint,
-            ramp_joint: s.ramp_joint,
+            ramp_joint: 0.0,
             ramp_most: s.ramp_most,
             beta_joint: s.beta_joint,
             correction_joint: s.correction_joint,
@@ -299,6 +299,7 @@ impl AvbdSettings {
             largest_turn: s.largest_turn,
             many: s.many,
             options: bit(s.rescale_friction, option::RESCALE)
+                | bit(s.go_round, option::GO_ROUND)
                 | bit(s.row_stiffness, option::ROWS)
                 | bit(s.clamped_curvature, option::CURVED)
                 | bit(s.rotation == RotationForm::FirstOrder, option::FIRST_ORDER)

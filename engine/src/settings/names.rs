@@ -146,6 +146,7 @@ static FIELDS: &[Field] = &[
     avbd!(row_stiffness, switch),
     avbd!(clamped_curvature, switch),
     avbd!(rescale_friction, switch),
+    avbd!(go_round, switch),
     avbd!(stabilise, switch),
     avbd!(momentum, switch),
     Field {
@@ -175,7 +176,6 @@ static FIELDS: &[Field] = &[
     avbd!(k_load_joint: f32, Allowed::NotNegative),
     avbd!(k_carried_joint: f32, Allowed::NotNegative),
     avbd!(ramp_cold: f32, Allowed::NotNegative),
-    avbd!(ramp_joint: f32, Allowed::NotNegative),
     avbd!(ramp_most: f32, Allowed::Positive),
     avbd!(beta_joint: f32, Allowed::NotNegative),
     avbd!(stabilised: f32, UNIT),
