@@ -1,7 +1,7 @@
 //! Rotations as unit quaternions with 4-byte alignment, poses and twists.
 
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Vector, fmin, sqrt};
+use crate::gpu::{Vector, sqrt};
 use crate::layout;
 use crate::solve::turns::Turns;
 
@@ -130,15 +130,6 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     let a = -1.0 / (sign + n.z);
     let b = n.x * n.y * a;
     (Vec3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x), Vec3::new(b, sign + n.y * n.y * a, -n.y))
-}
-
-/// The turn that two bodies have in common: all of it when they turn as one, none when one of them rests or they turn against
-/// each other.
-#[inline(always)]
-pub fn common_turn(a: Vec3, b: Vec3) -> Vec3 {
-    let (square_a, square_b, both) = (a.length_squared(), b.length_squared(), a.dot(b));
-    let (slower, square) = if square_a < square_b { (a, square_a) } else { (b, square_b) };
-    if both > 0.0 { slower * fmin(1.0, both / square) } else { Vec3::ZERO }
 }
 
 /// Inertia about the principal axes applied to `w`, in world space.

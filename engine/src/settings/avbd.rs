@@ -85,9 +85,6 @@ pub struct AvbdSettings {
     /// Rescales the stiffness of sliding friction (Eq. 14), by the whole force. Without it sliding bodies go a fifth
     /// too far at 4 iterations. The paper leaves it out ("we use the simple solution", section 5).
     pub rescale_friction: bool,
-    /// Multipliers of the last step are turned by what both bodies turned by together, so that the pull along a chain that
-    /// goes round, and the friction on a turntable, do not lag by a step's turn. Otherwise they are taken as they were (Eq. 19).
-    pub go_round: bool,
     /// Post-stabilisation (section 6): the iterations leave the overlap there is alone, and a pass behind them corrects
     /// it without giving velocity. Multipliers are then kept whole from step to step, so a pile at rest needs no error
     /// to carry its load.
@@ -225,7 +222,6 @@ impl Default for AvbdSettings {
             row_stiffness: false,
             clamped_curvature: true,
             rescale_friction: true,
-            go_round: true,
             stabilise: true,
             momentum: true,
             rotation: RotationForm::Exact,
@@ -290,7 +286,6 @@ impl AvbdSettings {
             row_stiffness: true,
             clamped_curvature: true,
             rescale_friction: false,
-            go_round: false,
             stabilise: false,
             momentum: false,
             rotation: RotationForm::FirstOrder,

@@ -299,7 +299,6 @@ impl AvbdSettings {
             largest_turn: s.largest_turn,
             many: s.many,
             options: bit(s.rescale_friction, option::RESCALE)
-                | bit(s.go_round, option::GO_ROUND)
                 | bit(s.row_stiffness, option::ROWS)
                 | bit(s.clamped_curvature, option::CURVED)
                 | bit(s.rotation == RotationForm::FirstOrder, option::FIRST_ORDER)

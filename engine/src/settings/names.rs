@@ -146,7 +146,6 @@ static FIELDS: &[Field] = &[
     avbd!(row_stiffness, switch),
     avbd!(clamped_curvature, switch),
     avbd!(rescale_friction, switch),
-    avbd!(go_round, switch),
     avbd!(stabilise, switch),
     avbd!(momentum, switch),
     Field {

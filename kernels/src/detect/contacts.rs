@@ -17,7 +17,7 @@ use crate::math::{Pose, Twist, tangents};
 use crate::state::material::{combine, rule_of, traits};
 use crate::state::rigid::{
     Approach, Body, CachedPair, CachedPoint, Collider, Entry, Friction, NO_FEATURE, NONE, POINTS, Params, ROLLS,
-    STICKS, contact_row, gone_round, held_back, option, reach, shape, world_pose,
+    STICKS, contact_row, held_back, option, reach, shape, world_pose,
 };
 use crate::{layout, stage};
 
@@ -185,8 +185,7 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     let (a, c) = (b.colliders.at(index_a), b.colliders.at(index_c));
     let (pose_a, pose_c) = (b.poses.at(a.what.body), b.poses.at(c.what.body));
     let (sa, sc) = (Solid::new(&a, &world_pose(&a, &pose_a)), Solid::new(&c, &world_pose(&c, &pose_c)));
-    let (twist_a, twist_c) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
-    let (va, vc) = (twist_a.linear, twist_c.linear);
+    let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
     let approach = Approach::new(&params, &a, &c, va, vc);
     // Where they meet if they do so within the step, forces act as they will lie to each other then.
     let across;
@@ -233,11 +232,8 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     let cached = find_cached(&ends, &b.bodies, &b.rows, &b.entries, &b.cached_pairs);
     let known = cached_features(b, cached);
     let lowest = params.k_start * unit;
-    let held = held_back(&params, &body_a, va, b.previous.at(a.what.body))
-        + held_back(&params, &body_c, vc, b.previous.at(c.what.body));
-    // What pushes two that turn as one goes round with them: left where it was, it lags by a step's turn, and friction that
-    // holds something on a turntable lets it creep.
-    let turn = gone_round(&params, twist_a.angular, twist_c.angular);
+    let held = held_back(&params, &body_a, b.velocities.at(a.what.body).linear, b.previous.at(a.what.body))
+        + held_back(&params, &body_c, b.velocities.at(c.what.body).linear, b.previous.at(c.what.body));
     let per_load = fmin(params.k_load / length, params.k_carried / fmax(held, 1e-30));
     let rows = params.options & option::ROWS != 0;
     // What the two come closer by along the normal if nothing holds them.
@@ -272,7 +268,7 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
                 let told = old as f32 + 1.0;
                 let old = b.cached_points.at(cached.wrapping_mul(POINTS) + old);
                 // Eq. 19, in the new basis and cone.
-                let force = turn.apply(old.force * params.warm);
+                let force = old.force * params.warm;
                 let normal = -fmax(0.0, -n.dot(force));
                 let (ft, fu) = (t.dot(force), u.dot(force));
                 let most = friction_static * -normal;

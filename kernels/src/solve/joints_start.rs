@@ -11,7 +11,7 @@
 use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointRow, RowState, axis, flag, role, unit};
-use crate::state::rigid::{Body, NONE, Params, gone_round, held_back, option};
+use crate::state::rigid::{Body, NONE, Params, held_back, option};
 use crate::{layout, stage};
 
 stage! {
@@ -58,22 +58,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let ends = JointEnds::new(&joint, pose_a.position - pose_b.position, &pose_a.rotation, &pose_b.rotation);
     let rows = joint.rows_within(b.joint_rows.len());
     let mut square = 0.0;
-    let mut force = Vec3::ZERO;
     let mut r = 0;
     while r < rows {
         let (row, state) = (b.joint_rows.at(joint.first_row + r), b.row_states.at(joint.first_row + r));
-        if row.holds_point() {
-            square += state.lambda * state.lambda;
-            force += ends.measure(row.axis).linear * state.lambda;
-        }
+        square += if row.holds_point() { state.lambda * state.lambda } else { 0.0 };
         r += 1;
     }
-    // Along the axes of the world a force must be told that its bodies have turned: left where it was, it lags by a step's
-    // turn, and what pulls along a chain that goes round pulls across it.
-    let together = joint.flags & flag::TOGETHER != 0;
-    let mut spin_b = b.velocities.at(index).angular;
-    spin_b = if world { Vec3::ZERO } else { spin_b };
-    let force = gone_round(&params, b.velocities.at(joint.body_a).angular, spin_b).apply(force);
     // Those of its bodies that joints move are of one island, and have the same.
     let share = b.load_shares.at(if body_a.is_dynamic() { joint.body_a } else { index });
     let pull = params.warm_joint * sqrt(square);
@@ -90,8 +80,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let side = if row.role == role::LIMIT { row.nearer(measure.value) } else { 0.0 };
         // A multiplier of the other limit is of no use.
         let carried = if state.side == side { params.warm_joint } else { 0.0 };
-        let goes_round = together && row.holds_point();
-        state.lambda = carried * if goes_round { measure.linear.dot(force) } else { state.lambda };
+        state.lambda *= carried;
         let stiffest = row.stiffest(params.dt);
         let spring = row.role == role::SPRING;
         let gentle = row.ramps_gently();

@@ -10,10 +10,10 @@ use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Manifold, record};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, fmax, least};
-use crate::math::{Pose, Twist, tangents, vector};
+use crate::math::{Pose, tangents, vector};
 use crate::solve::surface::Surface;
 use crate::state::material::{Material, combine, rule_of, traits};
-use crate::state::rigid::{Body, CachedPair, Collider, Entry, NONE, Params, gone_round};
+use crate::state::rigid::{Body, CachedPair, Collider, Entry, NONE, Params};
 use crate::{layout, stage};
 
 stage! {
@@ -31,7 +31,6 @@ stage! {
         read 10 counters: u32,
         update 11 points: UVec4,
         write 12 surfaces: UVec4,
-        read 13 velocities: Twist,
     }
 }
 
@@ -84,7 +83,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (of_a, of_c) = (b.materials.at(ends.collider_a), b.materials.at(ends.collider_b));
     let (pose_a, pose_c) = (b.poses.at(ends.body_a), b.poses.at(ends.body_b));
     let mut head = Head::load(&b.points, record(item));
-    let mut points = FourPoints::load(&b.points, record(item));
+    let points = FourPoints::load(&b.points, record(item));
     let n = head.normal;
     let (t, u) = tangents(n);
     let (mut middle, mut crept) = (Vec3::ZERO, Vec3::ZERO);
@@ -106,6 +105,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let rule = rule_of(a.traits, c.traits, traits::ROLLING);
     let mut surface = Surface::none();
     surface.drift = way - n * n.dot(way) - n.cross(middle) * spin;
+    if (way.length_squared() > 0.0) | (spin != 0.0) {
+        surface.drift += crept * DRAWN_BACK;
+    }
     surface.spin = spin;
     surface.rolling = combine(rule, of_a.rolling, of_c.rolling);
     surface.torsional = combine(rule, of_a.torsional, of_c.torsional);
@@ -125,22 +127,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     surface.store(&mut b.surfaces, item);
     if surface.drives() {
-        surface.drift += crept * DRAWN_BACK;
-        surface.store(&mut b.surfaces, item);
         head.driven = true;
         head.store(&mut b.points, record(item));
-        // Friction goes round with what it holds on a surface that turns, as it does between bodies that turn.
-        let (spin_a, spin_c) = (b.velocities.at(ends.body_a).angular, b.velocities.at(ends.body_b).angular);
-        let counted = gone_round(&params, spin_a, spin_c);
-        let turn = gone_round(&params, spin_a + one.angular, spin_c + two.angular).then_after(&counted.inverse());
-        let mut k = 0;
-        while k < count {
-            let mut point = points.at(k);
-            let push = turn.apply(t * point.lambda.x + u * point.lambda.y);
-            (point.lambda.x, point.lambda.y) = (t.dot(push), u.dot(push));
-            points.put(k, &point);
-            k += 1;
-        }
-        points.store(&mut b.points, record(item));
     }
 }

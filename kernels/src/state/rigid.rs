@@ -3,7 +3,7 @@
 use crate::detect::collide::numbers::{GRAZE, GRAZE_THIN, STILL};
 use crate::gpu::{Load, Store, decay, fmin, glam::Vec3, least, sqrt};
 use crate::layout;
-use crate::math::{Pose, Rotation, common_turn};
+use crate::math::{Pose, Rotation};
 use crate::state::material::traits::{CONTINUOUS, SENSOR};
 
 layout! {
@@ -364,8 +364,6 @@ pub mod option {
     pub const PENALTY_SPRINGS: u32 = 64;
     /// A body with joints starts from gravity only in free fall.
     pub const FALLING_ONLY: u32 = 128;
-    /// Multipliers of the last step go round with what both bodies turn by.
-    pub const GO_ROUND: u32 = 256;
 }
 
 /// Set in a feature when the point did not slide in the last step.
@@ -629,14 +627,6 @@ impl Approach {
     pub fn moves(&self) -> bool {
         self.way.length_squared() > 0.0
     }
-}
-
-/// How multipliers of two bodies with these angular velocities have turned since the last step.
-#[inline(always)]
-pub fn gone_round(params: &Params, a: Vec3, b: Vec3) -> Rotation {
-    let turn = common_turn(a, b) * params.dt;
-    let turns = params.options & option::GO_ROUND != 0 && turn.length_squared() > 0.0;
-    if turns { Rotation::exp(turn) } else { Rotation::IDENTITY }
 }
 
 /// How far a body was held back in the last step from where it would have gone on its own, metres: the way that

@@ -30,7 +30,6 @@ pub(in crate::plan) fn record_start(
         counters: s.counters,
         points: s.points,
         surfaces: s.surfaces,
-        velocities: s.velocities,
     };
     let push = surfaces_start::Push { limit: capacities.manifolds };
     r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(push))
