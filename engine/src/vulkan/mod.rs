@@ -17,6 +17,7 @@
 //! | `ash` | 0.38 |
 //! | `gpu-allocator` | 0.28 (optional) |
 
+mod commands;
 mod error;
 mod frames;
 mod host;

@@ -97,15 +97,10 @@ impl Timers {
         Some(slot.pool)
     }
 
-    /// Stamps the end of command `index`, if a pass ends there.
-    ///
-    /// # Safety
-    /// As for [`Timers::begin`], which returned `pool` for this command buffer.
-    pub unsafe fn stamp(&self, commands: vk::CommandBuffer, pool: vk::QueryPool, index: usize) {
-        let Ok(pass) = self.passes.binary_search_by_key(&index, |p| p.command + p.commands - 1) else { return };
-        let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-        // SAFETY: this function's contract; there is a query a pass and one more.
-        unsafe { self.shared.host.device.cmd_write_timestamp(commands, stage, pool, pass as u32 + 1) };
+    /// The query that is stamped behind command `index`, if a pass ends there and anything is timed.
+    pub fn query_behind(&self, index: usize) -> Option<u32> {
+        let pass = self.passes.binary_search_by_key(&index, |p| p.command + p.commands - 1).ok()?;
+        (!self.slots.is_empty()).then_some(pass as u32 + 1)
     }
 
     /// The oldest run whose stamps are all there. Never waits.
