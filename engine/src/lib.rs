@@ -48,4 +48,4 @@ pub use error::{Error, Result};
 pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::Simulation;
 pub use snapshot::{Snapshot, SnapshotError};
-pub use stepper::{BodyState, Event, EventKind, JointState, Overlap, StepReport, Stepper};
+pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, StepReport, Stepper};

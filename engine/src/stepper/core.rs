@@ -4,7 +4,7 @@
 use super::bodies::{Batch, BodyRecord, collider_record, material_record};
 use super::history::{History, Kept};
 use super::joints;
-use super::report::{Event, EventKind, Overlap, StepReport};
+use super::report::{Contact, Event, EventKind, Overlap, StepReport};
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
 use crate::plan::BufferId;
@@ -531,19 +531,26 @@ impl Core {
     }
 
     fn event(&mut self, frame: u64, record: &EventRecord) -> Option<EventKind> {
-        let EventRecord { index, force, torque, .. } = *record;
+        let EventRecord { index, other, generations, .. } = *record;
         if record.kind == event::BROKEN {
             let joint = self.world.joint_store().handle(index)?;
             self.world.joint_broke(index);
             self.history.change(frame, |host| host.world.joint_broke(index));
-            return Some(EventKind::Broken { joint, force, torque });
+            return Some(EventKind::Broken { joint, force: record.value.x, torque: record.value.y });
         }
-        if record.kind == event::SENSOR_BEGIN || record.kind == event::SENSOR_END {
-            let (sensor, sensor_collider) = self.world.collider_owner(index, record.generations & 0xffff)?;
-            let (body, collider) = self.world.collider_owner(record.other, record.generations >> 16)?;
-            let overlap = Overlap { sensor, sensor_collider, body, collider };
-            let begins = record.kind == event::SENSOR_BEGIN;
-            return Some(if begins { EventKind::SensorBegin(overlap) } else { EventKind::SensorEnd(overlap) });
+        if record.kind != event::QUARANTINED {
+            let (a, collider_a) = self.world.collider_owner(index, generations & 0xffff)?;
+            let (b, collider_b) = self.world.collider_owner(other, generations >> 16)?;
+            let overlap = Overlap { sensor: a, sensor_collider: collider_a, body: b, collider: collider_b };
+            let contact = Contact { a, collider_a, b, collider_b, impulse: record.value, point: record.point };
+            return match record.kind {
+                event::SENSOR_BEGIN => Some(EventKind::SensorBegin(overlap)),
+                event::SENSOR_END => Some(EventKind::SensorEnd(overlap)),
+                event::CONTACT_BEGIN => Some(EventKind::ContactBegin(contact)),
+                event::CONTACT_PERSIST => Some(EventKind::ContactPersist(contact)),
+                event::CONTACT_END => Some(EventKind::ContactEnd(contact)),
+                _ => None,
+            };
         }
         let body = self.world.handle(index)?;
         if self.quarantined.contains(&body) {

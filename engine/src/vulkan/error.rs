@@ -80,6 +80,9 @@ pub enum Error {
         /// The last frame that is done.
         completed: u64,
     },
+    /// Poses cannot be written into a buffer of the host's as it was described.
+    #[error("the buffer for poses: {0}")]
+    PoseTarget(String),
     /// A wait took longer than it was allowed to.
     #[error("{what} did not finish within {seconds} s")]
     TimedOut {

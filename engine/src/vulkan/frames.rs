@@ -5,6 +5,7 @@
 //! touched while the device may use it. When lists grow, the next recording carries over what is persistent from the old
 //! buffers to the new ones; the old ones go when that frame is done.
 
+use super::drawn::{DrawnSet, Lent};
 use super::error::Error;
 use super::host::Shared;
 use super::kept::Copied;
@@ -90,6 +91,27 @@ pub struct PoseView {
     pub generation: u64,
 }
 
+impl PoseView {
+    /// Barriers that hand both buffers from one queue family to another, for the host's own `vkCmdPipelineBarrier`: once on
+    /// the queue that gives them away, and once on the one that takes them, in this order. The engine's buffers belong to the
+    /// family of [`Host::queue_family`](super::Host::queue_family), and are given back to it before the next step.
+    pub fn transfer(
+        &self,
+        families: (u32, u32),
+        access: (vk::AccessFlags, vk::AccessFlags),
+    ) -> [vk::BufferMemoryBarrier<'static>; 2] {
+        [self.current, self.previous].map(|buffer| {
+            vk::BufferMemoryBarrier::default()
+                .buffer(buffer)
+                .size(vk::WHOLE_SIZE)
+                .src_queue_family_index(families.0)
+                .dst_queue_family_index(families.1)
+                .src_access_mask(access.0)
+                .dst_access_mask(access.1)
+        })
+    }
+}
+
 /// Where the forces of all joints lie, for the host's own shaders or copies: [`JointForce`] by joint slot
 /// ([`JointHandle::index`](crate::world::JointHandle::index)), as every step leaves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +170,7 @@ struct Slot<M: Memory> {
 pub(super) enum Retired<M: Memory> {
     Program(u64, Program<M>),
     Parts(#[allow(dead_code, reason = "kept alive until the frame is done")] OldParts),
+    Drawn(#[allow(dead_code, reason = "kept alive until the frame is done")] DrawnSet),
     Staging(#[allow(dead_code, reason = "kept alive until the frame is done")] HostBuffer<M>),
 }
 
@@ -159,7 +182,7 @@ type Copies = Option<(vk::Buffer, Vec<(vk::Buffer, vk::BufferCopy)>)>;
 /// Dropping it destroys what it made; the host sees to it that the device has finished with it.
 pub struct Frames<M: Memory> {
     pub(super) shared: Arc<Shared>,
-    kernels: Arc<Kernels>,
+    pub(super) kernels: Arc<Kernels>,
     pub(super) memory: SharedMemory<M>,
     program_options: ProgramOptions,
     pub(super) program: Program<M>,
@@ -171,6 +194,8 @@ pub struct Frames<M: Memory> {
     pub(super) carries: Vec<Carry>,
     /// Persistent buffers of frames that are kept, by place.
     pub(super) kept: Vec<Option<Copied<M>>>,
+    /// Buffers of the host's that poses are written into, by number.
+    pub(super) lent: Vec<Option<Lent>>,
     /// Snapshots that were recorded, and memory for one that will be.
     pub(super) snapshots: Snapshots<M>,
     retired: Vec<(u64, Retired<M>)>,
@@ -228,6 +253,7 @@ impl<M: Memory> Frames<M> {
             copies: None,
             carries,
             kept: Vec::new(),
+            lent: Vec::new(),
             snapshots: Snapshots::default(),
             retired: Vec::new(),
             pending: VecDeque::with_capacity(frames as usize + 1),
@@ -409,6 +435,8 @@ impl<M: Memory> StepDevice for Frames<M> {
         let mut program =
             unsafe { Program::new(&self.kernels, &self.memory, plan.recording.clone(), self.program_options) }?;
         let frame_end = attach(&mut program, plan)?;
+        let drawn = self.drawn_sets(&program, &plan.buffers)?;
+        self.exchange_drawn(drawn);
         self.carries.push(Carry { blocks: program.vk_blocks(0), copies: self.program.persistent_copies(&program) });
         let old = std::mem::replace(&mut self.program, program);
         self.retire(Retired::Program(self.number, old));

@@ -18,6 +18,7 @@
 //! | `gpu-allocator` | 0.28 (optional) |
 
 mod commands;
+mod drawn;
 mod error;
 mod frames;
 mod host;
@@ -39,6 +40,7 @@ mod timers;
 mod validation;
 
 pub use ash;
+pub use drawn::{LentPoses, PoseTarget};
 pub use error::Error;
 pub use frames::{Frames, FramesOptions, JointForceView, Overflow, PoseView};
 pub use host::Host;
