@@ -3,7 +3,7 @@
 //!
 //! Recording is our own work and the driver's. To tell them apart it is timed with two tables of functions: one whose
 //! `vkCmd*` do nothing but count, so that what is left is ours, and llvmpipe's own; each with and without time stamps,
-//! the second with labels for debuggers, too. Caches are as the last recording left them (`warm`), or as a frame leaves
+//! the second with labels for debuggers, too; and with commands that are recorded once and called (`recorded_once`). Caches are as the last recording left them (`warm`), or as a frame leaves
 //! them that did something else (`cold`: 64 MB are written in between).
 
 use drystone::glam::Vec3;
@@ -25,8 +25,8 @@ const DT: f32 = 1.0 / 60.0;
 
 /// Calls by kind, as `KINDS` names them.
 static CALLS: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
-const KINDS: [&str; 6] =
-    ["dispatches", "pipelines and sets", "push constants", "barriers", "fills and copies", "time stamps"];
+const KINDS: [&str; 7] =
+    ["dispatches", "pipelines and sets", "push constants", "barriers", "fills and copies", "time stamps", "others"];
 
 /// Defines functions that count their calls and do nothing.
 macro_rules! counting {
@@ -50,6 +50,7 @@ counting! {
         *const vk::ImageMemoryBarrier<'_>);
     4 fill(vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::DeviceSize, u32);
     4 copy(vk::CommandBuffer, vk::Buffer, vk::Buffer, u32, *const vk::BufferCopy);
+    6 execute(vk::CommandBuffer, u32, *const vk::CommandBuffer);
     5 reset_queries(vk::CommandBuffer, vk::QueryPool, u32, u32);
     5 stamp(vk::CommandBuffer, vk::PipelineStageFlags, vk::QueryPool, u32);
 }
@@ -76,14 +77,20 @@ struct Table {
     driver: bool,
     labels: bool,
     timing: Timing,
+    once: bool,
 }
 
-const TABLES: [Table; 5] = [
-    Table { name: "ours, no times", driver: false, labels: false, timing: Timing::Off },
-    Table { name: "ours", driver: false, labels: false, timing: Timing::Passes },
-    Table { name: "with llvmpipe, no times", driver: true, labels: false, timing: Timing::Off },
-    Table { name: "with llvmpipe", driver: true, labels: false, timing: Timing::Passes },
-    Table { name: "with llvmpipe, labelled", driver: true, labels: true, timing: Timing::Passes },
+const OURS: Table = Table { name: "ours", driver: false, labels: false, timing: Timing::Passes, once: false };
+const DRIVER: Table = Table { name: "with llvmpipe", driver: true, ..OURS };
+
+const TABLES: [Table; 7] = [
+    Table { name: "ours, no times", timing: Timing::Off, ..OURS },
+    OURS,
+    Table { name: "ours, recorded once", once: true, ..OURS },
+    Table { name: "with llvmpipe, no times", timing: Timing::Off, ..DRIVER },
+    DRIVER,
+    Table { name: "with llvmpipe, labelled", labels: true, ..DRIVER },
+    Table { name: "with llvmpipe, once", once: true, ..DRIVER },
 ];
 
 /// The driver's own.
@@ -114,6 +121,7 @@ fn host(own: &OwnDevice, table: Table) -> Host {
         cmd_pipeline_barrier: barrier,
         cmd_reset_query_pool: reset_queries,
         cmd_write_timestamp: stamp,
+        cmd_execute_commands: execute,
         ..driver.clone()
     };
     Host {
@@ -211,7 +219,7 @@ fn main() {
             unsafe {
                 let kernels = Kernels::new(&host).expect("kernels");
                 let memory = Zeroed(GpuAllocator::new(&host).expect("an allocator"));
-                let options = FramesOptions { timing: table.timing, ..Default::default() };
+                let options = FramesOptions { timing: table.timing, recorded_once: table.once, ..Default::default() };
                 let mut stepper =
                     Stepper::in_frames(&kernels, memory, world.clone(), settings, options).expect("a world that fits");
                 let info = vk::CommandPoolCreateInfo::default()

@@ -29,6 +29,7 @@ pub mod backend;
 pub mod cpu;
 mod error;
 pub mod kernels;
+mod log;
 pub mod metrics;
 pub mod plan;
 pub mod render;

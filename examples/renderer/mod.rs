@@ -28,7 +28,7 @@ pub struct Renderer {
     pub name: String,
     /// Draws, and computes too where no other lane does.
     pub graphics: Lane,
-    /// Only computes.
+    /// Computes beside it, on a queue of its own where there is one.
     pub compute: Option<Lane>,
     buffers: RefCell<Vec<(vk::Buffer, vk::DeviceMemory)>>,
     _entry: ash::Entry,
@@ -52,6 +52,11 @@ impl HostBuffer {
 impl Renderer {
     /// Opens the first device whose name has `wanted` in it and that has everything the engine needs.
     pub fn new(wanted: &str) -> Result<Self> {
+        Self::with_lanes(wanted, false)
+    }
+
+    /// The same; with `two` lanes, even if they share a queue.
+    pub fn with_lanes(wanted: &str, two: bool) -> Result<Self> {
         // SAFETY: ordinary Vulkan start-up; every handle is alive where it is used.
         unsafe {
             let entry = ash::Entry::load().context("no Vulkan loader; on Debian: apt install mesa-vulkan-drivers")?;
@@ -78,6 +83,7 @@ impl Renderer {
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
             let device = instance.create_device(physical_device, &info, None)?;
             let graphics = Lane::new(&device, graphics)?;
+            let compute = compute.or(two.then_some(graphics.family));
             let compute = compute.map(|family| Lane::new(&device, family)).transpose()?;
             let queue_family = compute.as_ref().unwrap_or(&graphics).family;
             let host =

@@ -7,6 +7,7 @@ use super::joints;
 use super::report::{Contact, Event, EventKind, Overlap, StepReport};
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
+use crate::log::{info, span, warning};
 use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
 use crate::snapshot::{HostState, Moment};
@@ -238,7 +239,10 @@ impl Core {
         if let Some(limit) = self.memory_limit.filter(|limit| capacities != before && needed > *limit) {
             return Err(Error::MemoryLimit { needed, limit });
         }
-        device.load(&plan)?;
+        {
+            span!("load", bytes = needed, commands = plan.recording.commands().len());
+            device.load(&plan)?;
+        }
         // The list of materials begins with the first that does anything: the device has none of those before.
         let first_materials = planned.features.surfaces && !self.planned.features.surfaces;
         self.plan = plan;
@@ -248,6 +252,7 @@ impl Core {
         for &list in List::ALL {
             let (from, to) = (before.of(list), capacities.of(list));
             if to > from {
+                info!(list = list.name(), from, to, "a list has grown");
                 self.notes.push(EventKind::Grown { list: list.name(), from, to });
             }
         }
@@ -266,6 +271,7 @@ impl Core {
     /// Everything that the device needs before a step of `dt` seconds: grows lists, and gathers what was said since the
     /// last step. Until the device has it, nothing of it is forgotten.
     pub fn prepare(&mut self, dt: f32, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
+        span!("prepare", dt);
         self.undo_prepared();
         self.cold = self.start_cold || !self.started;
         self.replan(0, device)?;
@@ -491,7 +497,17 @@ impl Core {
                 }
             }
         }
+        if report.events_lost > 0 {
+            warning!(frame = results.frame, lost = report.events_lost, "more events than there is room for");
+        }
         if results.overflow != 0 {
+            warning!(
+                frame = results.frame,
+                dropped = report.dropped,
+                pairs = report.pairs,
+                manifolds = report.manifolds,
+                "lists are too short for the step"
+            );
             let lists = [(bit::PAIRS, List::Pairs, report.pairs), (bit::MANIFOLDS, List::Manifolds, report.manifolds)];
             let mut needed = Capacities::default();
             for (bit, list, count) in lists {
@@ -514,6 +530,7 @@ impl Core {
         if report.fallback_bodies > 0 && !self.fell_back {
             self.fell_back = true;
             self.history.change(results.frame, |host| host.fell_back = true);
+            info!(bodies = report.fallback_bodies, "bodies found no colour and are solved in turn");
             let kind = EventKind::Fallback { bodies: report.fallback_bodies };
             report.events.push(Event { step: self.made.saturating_sub(1), kind });
         }
@@ -556,6 +573,7 @@ impl Core {
         if self.quarantined.contains(&body) {
             return None;
         }
+        warning!(frame, body = body.index, "a body's state is not finite: it takes no further part");
         self.quarantined.push(body);
         self.history.change(frame, |host| host.quarantined.push(body));
         Some(EventKind::Quarantined { body })

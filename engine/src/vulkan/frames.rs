@@ -20,6 +20,7 @@ use crate::Result;
 use crate::Settings;
 use crate::backend::{MemoryUse, Part, RunTimes};
 use crate::layout::{BODY_POSE_VERSION, BodyPose};
+use crate::log::span;
 use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
 use crate::plan::{BufferId, Recording};
 use crate::state::{Capacities, UserBuffer};
@@ -52,6 +53,10 @@ pub struct FramesOptions {
     pub timing: Timing,
     /// What happens to a step whose lists turn out to be too short.
     pub overflow: Overflow,
+    /// Whether the commands of a step are recorded once, when a plan is loaded, into secondary command buffers of the engine's,
+    /// and [`Stepper::record`] only calls them: it then takes a few microseconds, however long the driver takes for the several
+    /// hundred calls of a step. The host's command buffers must be primary ones, and not be inside a render pass.
+    pub recorded_once: bool,
     /// Room to begin with, where that is known better than by the world's size.
     pub capacities: Capacities,
     /// Persistent buffers of the host's own.
@@ -64,6 +69,7 @@ impl Default for FramesOptions {
             frames_in_flight: 2,
             timing: Timing::default(),
             overflow: Overflow::default(),
+            recorded_once: false,
             capacities: Capacities::default(),
             user_buffers: Vec::new(),
         }
@@ -228,6 +234,7 @@ impl<M: Memory> Frames<M> {
         let program_options = ProgramOptions {
             frames_in_flight: frames,
             timing: options.timing,
+            recorded_once: options.recorded_once,
             extra_usage: vk::BufferUsageFlags::VERTEX_BUFFER,
         };
         // SAFETY: this function's contract.
@@ -337,6 +344,7 @@ impl<M: Memory> Frames<M> {
         place: Option<usize>,
         access: [Option<HostAccess>; 2],
     ) -> u64 {
+        span!("record", frame = self.recorded + 1, substeps);
         let [entry, exit] = access;
         let shared = self.shared.clone();
         let device = &shared.host.device;

@@ -25,6 +25,7 @@ mod host;
 mod kept;
 mod kernels;
 mod memory;
+mod once;
 #[cfg(feature = "loader")]
 mod own;
 mod program;

@@ -5,6 +5,7 @@ use super::error::{During, Error};
 use super::host::Shared;
 use super::kernels::Kernels;
 use super::memory::{Allocation, Location, Memory, SharedMemory};
+use super::once::Once;
 use super::record::{Flags, HostAccess};
 use super::timers::{Timers, Timing};
 use crate::backend::{MemoryUse, Part, RunTimes, no_part};
@@ -24,13 +25,20 @@ pub struct ProgramOptions {
     pub frames_in_flight: u32,
     /// What to take the time of.
     pub timing: Timing,
+    /// Whether commands are recorded once, and called by each run: see [`FramesOptions`](super::FramesOptions).
+    pub recorded_once: bool,
     /// What the host does with the buffers besides: storage, transfer and indirect arguments are always possible.
     pub extra_usage: vk::BufferUsageFlags,
 }
 
 impl Default for ProgramOptions {
     fn default() -> Self {
-        Self { frames_in_flight: 3, timing: Timing::default(), extra_usage: vk::BufferUsageFlags::empty() }
+        Self {
+            frames_in_flight: 3,
+            timing: Timing::default(),
+            recorded_once: false,
+            extra_usage: vk::BufferUsageFlags::empty(),
+        }
     }
 }
 
@@ -56,6 +64,7 @@ pub struct Program<M: Memory> {
 struct ReadyPart {
     label: CString,
     commands: Commands,
+    once: Option<Once>,
     descriptors: vk::DescriptorPool,
     timers: Timers,
     runs: u64,
@@ -162,6 +171,7 @@ impl<M: Memory> Program<M> {
         let mut part = ReadyPart {
             label: CString::new(recording.name()).unwrap_or_default(),
             commands: Commands::default(),
+            once: None,
             descriptors: vk::DescriptorPool::null(),
             timers: Timers::new(self.shared.clone(), names, self.options.timing, frames)?,
             runs: 0,
@@ -182,6 +192,9 @@ impl<M: Memory> Program<M> {
             }
         }
         part.commands.end_label();
+        if self.options.recorded_once {
+            part.once = Some(Once::new(&self.shared, &part.label, &part.commands, &part.timers)?);
+        }
         Ok(part)
     }
 
@@ -382,8 +395,14 @@ impl<M: Memory> Program<M> {
                 // Schedules order a part after its own last run; what another part did is ordered here.
                 shared.cmd_barrier(commands, Flags::between_parts());
             }
-            let timer = part.timers.begin(commands, run);
-            part.commands.play(&shared, commands, timer);
+            let slot = part.timers.take_slot(run);
+            match &part.once {
+                Some(once) => once.call(commands, slot),
+                None => {
+                    let timer = slot.map(|slot| part.timers.start(commands, slot));
+                    part.commands.play(&shared, commands, timer);
+                }
+            }
             if let Some(exit) = exit {
                 shared.cmd_barrier(commands, Flags::closing(exit));
             }
@@ -394,7 +413,9 @@ impl<M: Memory> Program<M> {
 
     /// Makes room for so many runs of the first part that are timed at the same time.
     pub(super) fn reserve_timers(&mut self, runs: u32) -> Result<(), Error> {
-        self.parts.first_mut().map_or(Ok(()), |part| part.timers.reserve(runs))
+        let Some(part) = self.parts.first_mut() else { return Ok(()) };
+        part.timers.reserve(runs)?;
+        part.once.as_mut().map_or(Ok(()), |once| once.reserve(&part.commands, &part.timers))
     }
 
     /// Times of the oldest finished run that was not reported yet. Never waits.
