@@ -15,6 +15,7 @@ use crate::state::{Capacities, List, UserBuffer, with_reserve};
 use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::{bit, counter};
+use drystone_kernels::layout::BodyPose;
 use drystone_kernels::state::events::{EventRecord, event};
 use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{self, NONE, Params};
@@ -309,6 +310,8 @@ impl Core {
         if self.options.body_poses {
             for (slot, run) in &batch.frames {
                 uploads.push(b.body_frames, u64::from(*slot), run);
+                // A body that is new in a used slot was not where the one before it was drawn.
+                uploads.push(b.body_poses, u64::from(*slot), &vec![BodyPose::default(); run.len()]);
             }
         }
         let place = self.history.next_place();

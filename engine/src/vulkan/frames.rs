@@ -175,7 +175,7 @@ struct Slot<M: Memory> {
 /// Something that the device may still use until a frame is done.
 pub(super) enum Retired<M: Memory> {
     Program(u64, Program<M>),
-    Parts(#[allow(dead_code, reason = "kept alive until the frame is done")] OldParts),
+    Parts(u64, OldParts),
     Drawn(#[allow(dead_code, reason = "kept alive until the frame is done")] DrawnSet),
     Staging(#[allow(dead_code, reason = "kept alive until the frame is done")] HostBuffer<M>),
 }
@@ -291,21 +291,26 @@ impl<M: Memory> Frames<M> {
             let happened = counters[counter::EVENTS as usize].min(frame.event_room);
             let mut events = vec![EventRecord::default(); happened as usize];
             slot.readback.read(HEAD, bytemuck::cast_slice_mut(&mut events));
-            let program = self.retired.iter_mut().find_map(|(_, retired)| match retired {
-                Retired::Program(number, program) if *number == frame.program => Some(program),
-                _ => None,
-            });
-            let now = (frame.program == self.number).then_some(&mut self.program);
             let mut times = Vec::new();
             let (first, behind) = (frame.first_run, frame.first_run + u64::from(frame.runs));
-            if let Some(program) = program.or(now) {
-                // Runs are reported in their order.
-                while times.len() < frame.runs as usize {
-                    match program.times()? {
-                        Some(found) if (first..behind).contains(&found.run) => times.push(found),
-                        Some(_) => {}
-                        None => break,
-                    }
+            let mut take = || {
+                if frame.program == self.number {
+                    return self.program.times();
+                }
+                // Commands or all of it were exchanged since.
+                let gone = self.retired.iter_mut().find_map(|(_, retired)| match retired {
+                    Retired::Program(number, program) if *number == frame.program => Some(program.times()),
+                    Retired::Parts(number, parts) if *number == frame.program => Some(parts.times()),
+                    _ => None,
+                });
+                gone.unwrap_or(Ok(None))
+            };
+            // Runs are reported in their order.
+            while times.len() < frame.runs as usize {
+                match take()? {
+                    Some(found) if (first..behind).contains(&found.run) => times.push(found),
+                    Some(_) => {}
+                    None => break,
                 }
             }
             self.finished.push_back(Finished {
@@ -433,7 +438,7 @@ impl<M: Memory> StepDevice for Frames<M> {
     /// New buffers, unless the plan's are the same; the old ones go when the device is through with them.
     fn load(&mut self, plan: &StepPlan) -> Result<()> {
         if let Some(old) = self.program.replace_commands(&plan.recording, plan.frame_end.as_ref())? {
-            self.retire(Retired::Parts(old));
+            self.retire(Retired::Parts(self.number, old));
             self.number += 1;
             self.runs = 0;
             self.frame_end = plan.frame_end.as_ref().map(|_| Part(1));

@@ -43,7 +43,14 @@ impl Default for ProgramOptions {
 }
 
 /// Recordings of a program that were replaced. Dropping them destroys what they need on the device.
-pub(super) struct OldParts(#[allow(dead_code, reason = "dropped later")] Vec<ReadyPart>);
+pub(super) struct OldParts(Vec<ReadyPart>);
+
+impl OldParts {
+    /// Times of the oldest finished run of the first part that was not reported yet. Never waits.
+    pub fn times(&mut self) -> crate::Result<Option<RunTimes>> {
+        Ok(self.0.first_mut().map_or(Ok(None), |part| part.timers.take())?)
+    }
+}
 
 /// A recording on a device.
 ///
