@@ -54,10 +54,8 @@ impl ContactReports {
     pub const ALL: Self = Self { begin: true, persist: true, end: true };
 
     fn bits(self) -> u32 {
-        let Self { begin, persist, end } = self;
-        u32::from(begin) * traits::TELL_BEGIN
-            | u32::from(persist) * traits::TELL_PERSIST
-            | u32::from(end) * traits::TELL_END
+        let bit = |asked: bool, bit: u32| if asked { bit } else { 0 };
+        bit(self.begin, traits::TELL_BEGIN) | bit(self.persist, traits::TELL_PERSIST) | bit(self.end, traits::TELL_END)
     }
 }
 
