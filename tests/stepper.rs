@@ -92,7 +92,16 @@ impl HostLoop {
             vk.begin_command_buffer(commands, &begin).unwrap();
             record(commands);
             vk.end_command_buffer(commands).unwrap();
-            let (buffers, semaphores, values) = ([commands], [self.timeline], [frame]);
+        }
+        self.submit(commands, frame);
+    }
+
+    /// Submits commands, to be done when the semaphore has `value`.
+    fn submit(&self, commands: vk::CommandBuffer, value: u64) {
+        let vk = &self.device.host().device;
+        // SAFETY: the commands are complete and not pending.
+        unsafe {
+            let (buffers, semaphores, values) = ([commands], [self.timeline], [value]);
             let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
             let submit = vk::SubmitInfo::default()
                 .command_buffers(&buffers)
@@ -499,6 +508,43 @@ fn commands_that_are_recorded_once_do_the_same_and_are_timed() {
     assert_eq!(told, [(0, 2); 12], "every sub-step was made and timed");
     assert!(reports.iter().flat_map(|r| &r.times).all(|t| t.passes.iter().any(|p| p.name == "primal")));
     same_state(&host, &stepper, &mut simulation, 13);
+}
+
+#[test]
+fn a_recording_may_be_submitted_again_and_makes_its_steps_again() {
+    let host = HostLoop::new(open("llvmpipe"));
+    let (world, _) = boxes(30);
+    let settings = Settings::default();
+    let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
+    let mut stepper = host.stepper(world, settings, roomy(2000));
+    run(&host, &mut stepper, 1, 3, |_, _| {});
+    let prepared = stepper.prepare(DT, 3).unwrap();
+    let (vk, commands) = (&host.device.host().device, host.commands[0]);
+    // SAFETY: the device is idle; the command buffer is submitted again only when it is again.
+    unsafe {
+        vk.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        assert_eq!(stepper.record(commands, prepared, Some(COPIES), Some(COPIES)), 4);
+        vk.end_command_buffer(commands).unwrap();
+        for submission in 4..=8 {
+            host.submit(commands, submission);
+            host.wait(submission);
+        }
+    }
+    (0..8).for_each(|_| drop(simulation.step(DT).unwrap()));
+    let reports = stepper.poll(4).unwrap();
+    assert_eq!((reports.len(), reports[0].frame, reports[0].dropped), (1, 4, 0));
+    assert_eq!(stepper.steps(), simulation.steps());
+    same_state(&host, &stepper, &mut simulation, 9);
+    // And it goes on from there.
+    let prepared = stepper.prepare(DT, 4).unwrap();
+    // SAFETY: as in `run`.
+    host.frame(10, |commands| unsafe {
+        stepper.record(commands, prepared, Some(COPIES), Some(COPIES));
+    });
+    host.wait(10);
+    simulation.step(DT).unwrap();
+    assert_eq!((stepper.poll(5).unwrap().len(), stepper.steps()), (1, simulation.steps()));
+    same_state(&host, &stepper, &mut simulation, 11);
 }
 
 #[test]

@@ -468,12 +468,15 @@ impl Core {
     /// What the words of a step mean: report, events, and what the lists need.
     pub fn digest(&mut self, results: &Results<'_>, times: Vec<RunTimes>) -> StepReport {
         let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
-        let made = count(counter::STEPS).wrapping_sub(self.made as u32).min(results.runs);
+        let since = count(counter::STEPS).wrapping_sub(self.made as u32);
+        let made = since.min(results.runs);
         let first = self.made;
+        // More than were recorded when the host submitted the recording several times. Far more would be no number of steps.
+        let all = if since < 1 << 31 { since } else { made };
         // A frame that was rolled back does not count, and neither does what happened in it.
         let made = if results.undone { results.runs } else { made };
         if !results.undone {
-            self.made += u64::from(made);
+            self.made += u64::from(all);
             self.started = self.made > 0;
             self.history.was_made(results.frame, self.made);
         }

@@ -555,7 +555,10 @@ impl<M: Memory> Stepper<Frames<M>> {
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
-    /// the stages of `entry` and `exit`, and is submitted once, to one queue, in the order of recording.
+    /// the stages of `entry` and `exit`, and is submitted once, to one queue, in the order of recording; or several times in a
+    /// row, each when the one before is done, before anything else of the stepper's is prepared. Each time makes the steps
+    /// again with all that was said for the frame, impulses included; the report tells of the last, [`Stepper::steps`] counts
+    /// all.
     pub unsafe fn record(
         &mut self,
         commands: vk::CommandBuffer,
