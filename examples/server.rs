@@ -1,5 +1,5 @@
 //! A server without a GPU: many small worlds on the CPU backend, all of them a tick further every sixtieth of a second.
-//! `cargo run --release --example server [WORLDS [TICKS]]`, or `server 1` for a single one on all cores.
+//! `cargo run --release --example server [WORLDS [TICKS]]`, `server 5000` for thousands, or `server 1` for a single one on all cores.
 //!
 //! Worlds have one thread, which is the caller's, and are spread over the cores here; a single world takes them all. Ticks have a fixed length: when one takes
 //! longer, the next begins at once, and the clock is behind until it has caught up, but no world ever steps by another time.
@@ -54,7 +54,7 @@ impl Room {
 
 fn main() -> Result<()> {
     let mut numbers = std::env::args().skip(1).filter_map(|a| a.parse::<usize>().ok());
-    let (worlds, ticks) = (numbers.next().unwrap_or(1000).max(1), numbers.next().unwrap_or(60));
+    let (worlds, ticks) = (numbers.next().unwrap_or(200).max(1), numbers.next().unwrap_or(60));
     let threads = if worlds == 1 { None } else { Some(1) };
     let rooms = (0..worlds).into_par_iter().map(|_| Room::new(threads));
     let mut rooms: Vec<Room> = rooms.collect::<Result<_>>()?;
