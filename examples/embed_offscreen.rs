@@ -70,7 +70,29 @@ impl<'a> Drawing<'a> {
             let depths = to(1, vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL);
             let subpasses =
                 [vk::SubpassDescription::default().color_attachments(&colours).depth_stencil_attachment(&depths)];
-            let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+            // The picture of the last frame was written and copied before this one is, and this one before it is copied.
+            let tests = vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS | vk::PipelineStageFlags::LATE_FRAGMENT_TESTS;
+            let drawing = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT | tests;
+            let written = vk::AccessFlags::COLOR_ATTACHMENT_WRITE | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE;
+            let copying = vk::PipelineStageFlags::TRANSFER;
+            let dependencies = [
+                vk::SubpassDependency::default()
+                    .src_subpass(vk::SUBPASS_EXTERNAL)
+                    .src_stage_mask(drawing | copying)
+                    .src_access_mask(written)
+                    .dst_stage_mask(drawing)
+                    .dst_access_mask(written | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_READ),
+                vk::SubpassDependency::default()
+                    .dst_subpass(vk::SUBPASS_EXTERNAL)
+                    .src_stage_mask(drawing)
+                    .src_access_mask(written)
+                    .dst_stage_mask(drawing | copying)
+                    .dst_access_mask(written | vk::AccessFlags::TRANSFER_READ),
+            ];
+            let info = vk::RenderPassCreateInfo::default()
+                .attachments(&attachments)
+                .subpasses(&subpasses)
+                .dependencies(&dependencies);
             let pass = device.create_render_pass(&info, None)?;
             let views = [colour.2, depth.2];
             let info = vk::FramebufferCreateInfo::default()
@@ -289,14 +311,6 @@ fn main() -> Result<()> {
         let poses = stepper.poses().context("poses")?;
         ensure!(poses.version == 1 && poses.stride == 32, "the vertex shader knows version 1");
         drawing.draw(commands, (poses.current, poses.offset), [1, BOXES], &clip);
-        // The next frame clears the same picture; its depth, too.
-        let tests = vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS | vk::PipelineStageFlags::LATE_FRAGMENT_TESTS;
-        let written = (
-            vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT | tests,
-            vk::AccessFlags::COLOR_ATTACHMENT_WRITE | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE,
-        );
-        let next = (written.0 | vk::PipelineStageFlags::TRANSFER, written.1 | vk::AccessFlags::TRANSFER_READ);
-        renderer.barrier(commands, written, next);
         if frame == FRAMES {
             let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
             let extent = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: 1 };
