@@ -5,6 +5,7 @@ mod film;
 mod follow;
 mod html;
 mod info;
+mod log;
 mod near;
 mod outputs;
 mod passes;
@@ -32,7 +33,8 @@ enum Command {
     Info,
     /// Runs a scene and shows the time of every pass (without any command: the pile, until it is hit and falls).
     Run(Box<run::Options>),
-    /// Runs the broad phase over random boxes on every backend, shows the time of every pass, and compares results.
+    /// Prints the whole step of a scene: buffers, commands, and the barriers between them. Without a scene: runs the broad
+    /// phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
     /// Writes a scene as a file that `run` reads.
     Export(export::Options),

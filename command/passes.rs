@@ -1,14 +1,16 @@
-//! `drystone passes`: the broad phase on every backend, every pass timed, results compared.
+//! `drystone passes`: the step of a scene as text; or the broad phase on every backend, every pass timed, results compared.
 
 use super::table;
 use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
-use drystone::backend::{RunTimes, Runner, RunnerExt};
+use drystone::Simulation;
+use drystone::backend::{Device, RunTimes, Runner, RunnerExt};
 use drystone::cpu::Cpu;
 use drystone::glam::Vec3;
 use drystone::layout::{Aabb, Extent, Pair};
+use drystone::plan::barriers::schedule;
 use drystone::plan::detect::bvh::{Bvh, Search};
-use drystone::plan::{Buffer, Recording};
+use drystone::plan::{Buffer, Command, Recording};
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +28,12 @@ enum Backends {
 /// Options of `drystone passes`.
 #[derive(Parser)]
 pub struct Options {
+    /// Print the step of this scene, or file that ends with .json, instead.
+    #[arg(value_name = "SCENE|FILE.json")]
+    scene: Option<String>,
+    /// A parameter of the scene or a setting, as `run` takes them.
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "scene")]
+    set: Vec<String>,
     /// Boxes in the scene.
     #[arg(long, default_value_t = 200_000)]
     elements: u32,
@@ -100,7 +108,32 @@ fn measure(runner: &mut dyn Runner, plan: &Plan, boxes: &[Aabb], runs: usize) ->
     Ok(Outcome { device: runner.device().name.clone(), times, pairs })
 }
 
+/// Prints the step of a scene as it is after a step, when lists have the length they need.
+fn print_step(name: &str, set: &[String]) -> anyhow::Result<()> {
+    let scene = super::run::prepare(name, set)?;
+    let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: None })?;
+    // The first has more iterations, and does not stand for the others.
+    for _ in 0..2 {
+        simulation.step(scene.dt)?;
+    }
+    let recording = &simulation.plan().recording;
+    let barriers = schedule(recording);
+    let waits = barriers.barriers().filter(|b| !b.memory).count();
+    let all = barriers.barriers().count();
+    let dispatches = recording.commands().iter().filter(|c| matches!(c, Command::Dispatch { .. })).count();
+    print!("{recording}");
+    println!(
+        "{}: {} commands, {dispatches} of them dispatches; {all} barriers, {waits} of them only wait",
+        scene.name,
+        recording.commands().len(),
+    );
+    Ok(())
+}
+
 pub fn run(options: &Options) -> anyhow::Result<()> {
+    if let Some(scene) = &options.scene {
+        return print_step(scene, &options.set);
+    }
     let plan = plan(options.elements)?;
     if options.print {
         println!("{}", plan.recording);

@@ -6,7 +6,7 @@ use drystone::backend::RunTimes;
 use drystone::glam::DVec3;
 use drystone::metrics::{JointMetrics, Least, Metrics, Peak, Worst, WorstJoints};
 use drystone::world::{BodyHandle, JointHandle, World};
-use drystone::{BodyState, Event, EventKind, JointState, Overlap, Settings, Simulation, StepReport};
+use drystone::{BodyState, Contact, Event, EventKind, JointState, Overlap, Settings, Simulation, StepReport};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -131,6 +131,9 @@ fn event(event: &Event, world: &World) -> Value {
         }
         EventKind::SensorBegin(o) => overlap(step, "sensor_begin", &o),
         EventKind::SensorEnd(o) => overlap(step, "sensor_end", &o),
+        EventKind::ContactBegin(c) => contact(step, "contact_begin", &c),
+        EventKind::ContactPersist(c) => contact(step, "contact_persist", &c),
+        EventKind::ContactEnd(c) => contact(step, "contact_end", &c),
         other => json!({"step": step, "event": format!("{other:?}")}),
     }
 }
@@ -138,6 +141,11 @@ fn event(event: &Event, world: &World) -> Value {
 fn overlap(step: u64, word: &str, o: &Overlap) -> Value {
     json!({"step": step, "event": word, "sensor": o.sensor.index(), "sensor_collider": o.sensor_collider,
         "body": o.body.index(), "collider": o.collider})
+}
+
+fn contact(step: u64, word: &str, c: &Contact) -> Value {
+    json!({"step": step, "event": word, "bodies": [c.a.index(), c.b.index()],
+        "colliders": [c.collider_a, c.collider_b], "impulse": c.impulse.to_array(), "point": c.point.to_array()})
 }
 
 fn milliseconds(time: Duration) -> f32 {

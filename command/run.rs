@@ -1,6 +1,7 @@
 //! `drystone run`: a scene, a progress bar, the table of passes, a report.
 
 use super::follow::{FollowOptions, Followers};
+use super::log;
 use super::outputs;
 use super::report::{Run, Watched};
 use anyhow::{Context, bail};
@@ -56,6 +57,9 @@ pub struct Options {
     /// Put the final state of every body and joint into the report.
     #[arg(long)]
     state: bool,
+    /// Print what the engine logs, to standard error.
+    #[arg(long, value_enum, value_name = "DETAIL")]
+    log: Option<log::Detail>,
     #[command(flatten)]
     follow: FollowOptions,
     #[command(flatten)]
@@ -66,6 +70,9 @@ pub struct Options {
 const MOST_STEPS: f64 = 1e7;
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
+    if let Some(detail) = options.log {
+        log::start(detail);
+    }
     let mut scene = prepare(&options.scene, &options.set)?;
     if let Some(iterations) = options.iterations {
         scene.settings.iterations = iterations;

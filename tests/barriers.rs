@@ -3,12 +3,14 @@
 mod common;
 
 use common::Random;
+use drystone::glam::Vec3;
 use drystone::layout::{DispatchArgs, Extent};
 use drystone::plan::barriers::{Barrier, Schedule, Step, schedule};
 use drystone::plan::detect::bvh::{Bvh, Search};
 use drystone::plan::step::{StepOptions, StepPlan};
 use drystone::plan::{Buffer, Recording, Use, UseKind};
 use drystone::state::Capacities;
+use drystone::world::{BodyDesc, Collider, ContactReports};
 use drystone_kernels::detect::leaves;
 use drystone_kernels::primitives::{capacity, scan_spine, scan_sums};
 use std::collections::HashMap;
@@ -218,10 +220,17 @@ fn the_step_has_every_barrier_and_no_more() {
 
 #[test]
 fn a_step_as_users_run_it_has_every_barrier() {
-    let world = drystone::scenes::drop(50).unwrap();
+    let mut world = drystone::scenes::drop(50).unwrap();
+    // With every pass that only some colliders ask for.
+    let asks = Collider::sphere(0.5).restitution(0.5).rolling(0.01, 0.01).reports(ContactReports::ALL);
+    world.add(BodyDesc::dynamic().at(Vec3::Y * 50.0).with(asks)).unwrap();
+    world.add(BodyDesc::fixed().with(Collider::cylinder(0.5, 0.5).sensing())).unwrap();
     let device = drystone::backend::Device::Cpu { threads: None };
     let simulation = drystone::Simulation::new(world, drystone::Settings::default(), device).unwrap();
     let recording = &simulation.plan().recording;
+    for stage in ["touching_find", "touching_ended", "touching_tell", "sensors_tell", "bounce", "rolling_dual"] {
+        assert!(recording.commands().iter().any(|c| c.name() == stage), "{stage}");
+    }
     assert_eq!(race(recording, &schedule(recording)), None, "a barrier is missing in\n{recording}");
 }
 

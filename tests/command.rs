@@ -451,6 +451,45 @@ fn info_lists_devices() {
 }
 
 #[test]
+fn the_step_of_any_scene_is_printed_with_its_barriers() {
+    let output = drystone(&["passes", "ragdolls", "--set", "count=2", "--set", "substeps=1"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    for word in
+        ["recording step", "edits", "gate", "primal_joints x", "joints_break", "store", "---- barrier", "ragdolls:"]
+    {
+        assert!(text.contains(word), "`{word}` in: {text}");
+    }
+    let last = text.lines().last().unwrap();
+    let barriers = text.lines().filter(|line| line.trim_start().starts_with("----")).count();
+    assert!(last.contains(&format!("; {barriers} barriers")), "{last}");
+    let output = drystone(&["passes", "ragdols"]);
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("ragdolls"));
+}
+
+#[test]
+fn what_the_engine_logs_is_printed_on_demand() {
+    let run = ["run", "drop", "--backend", "cpu", "--steps", "20", "--set", "bodies=30"];
+    let said = |more: &[&str]| {
+        let output = drystone(&[&run[..], more].concat());
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(!said(&[]).contains("prepare"));
+    let spans = said(&["--log", "spans"]);
+    assert_eq!(spans.lines().filter(|line| line.contains(" prepare dt=")).count(), 20, "{spans}");
+    assert!(spans.contains(" load bytes="), "{spans}");
+    assert!(!said(&["--log", "warnings"]).contains("prepare"));
+    // Room for pairs is too short at first in a scene with many neighbours.
+    let said = String::from_utf8_lossy(
+        &drystone(&["run", "pile", "--backend", "cpu", "--steps", "1", "--log", "changes"]).stderr,
+    )
+    .into_owned();
+    assert!(said.contains("WARN lists are too short for the step frame=1"), "{said}");
+    assert!(said.contains("INFO a list has grown list=\"pairs\"") || said.contains("list=\"manifolds\""), "{said}");
+}
+
+#[test]
 fn everything_works_without_a_vulkan_driver() {
     for arguments in
         [&["info"][..], &["run", "stack", "--steps", "5"], &["passes", "--elements", "1000", "--runs", "1"]]

@@ -102,3 +102,22 @@ fn every_dependency_builds_with_the_minimum_rust_version() {
         }
     }
 }
+
+#[test]
+fn the_readme_has_the_lines_of_the_smallest_example() {
+    let read = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let (example, readme) = (read("examples/embed_minimal.rs"), read("README.md"));
+    let (_, behind) = example.split_once("    // --- the README's lines\n").expect("where they begin");
+    let (lines, _) = behind.split_once("    // --- up to here").expect("where they end");
+    let lines: Vec<_> = lines.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    assert!(lines.len() > 20 && readme.contains(&lines.join("\n")), "the README has others:\n{}", lines.join("\n"));
+    // Every example is named there, and run by `tools/test`.
+    let tests = read("tools/test");
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(name) = path.file_name().and_then(|n| n.to_str()?.strip_suffix(".rs")) else { continue };
+        assert!(readme.contains(&format!("examples/{name}.rs")) || name == "paper_table", "{name} in the README");
+        let run = [format!("--example {name}"), format!("validated {name} ")].iter().any(|run| tests.contains(run));
+        assert!(run || name == "paper_table", "{name} in tools/test");
+    }
+}

@@ -8,13 +8,16 @@
 mod common;
 
 use common::{Backend, on_every_backend};
-use drystone::backend::{Device, Part, Runner};
+use drystone::backend::{Device, Part, Runner, RunnerExt};
 use drystone::glam::{Quat, Vec3};
+use drystone::layout::BodyPose;
 use drystone::plan::{Binding, BufferId, Command, Recording};
-use drystone::world::{BodyDesc, Collider, JointDesc, World};
+use drystone::world::{BodyDesc, Collider, ContactReports, JointDesc, World};
 use drystone::{Settings, Simulation, scenes};
 use drystone_kernels::detect::manifold;
+use drystone_kernels::finish::drawn_poses;
 use drystone_kernels::gpu::{Scalar, Word};
+use drystone_kernels::math::Rotation;
 use drystone_kernels::solve::solver_body;
 use std::collections::HashMap;
 
@@ -254,4 +257,55 @@ fn islands_agree() {
     }
     let asked = ["carried_load", "islands", "load_share", "joints_start", "momentum", "velocity"];
     agrees(short(world), |stage| asked.contains(&stage), 7);
+}
+
+#[test]
+fn contacts_that_are_told_agree() {
+    // One box of a heap asks, and rests on one other: events are listed by whoever comes first.
+    let mut world = scenes::drop(40).unwrap();
+    let base = BodyDesc::dynamic().at(Vec3::new(50.0, 0.5, 0.0)).with(Collider::cuboid(Vec3::ONE));
+    world.add(base).unwrap();
+    let asks = Collider::cuboid(Vec3::splat(0.5)).reports(ContactReports::ALL);
+    world.add(BodyDesc::dynamic().at(Vec3::new(50.0, 1.25, 0.0)).with(asks)).unwrap();
+    agrees(short(world), |stage| stage.starts_with("touching"), 4);
+}
+
+#[test]
+fn poses_between_frames_agree_and_leave_what_lies_between_them_alone() {
+    const COUNT: usize = 700;
+    let mut random = common::Random::new(5);
+    let mut pose = || {
+        let turn = Quat::from_scaled_axis(common::ball(&mut random) * 3.0);
+        let rotation = Rotation { x: turn.x, y: turn.y, z: turn.z, s: turn.w };
+        BodyPose { position: common::ball(&mut random) * 50.0, present: 1, rotation }
+    };
+    let (before, now): (Vec<_>, Vec<_>) = (0..COUNT).map(|_| (pose(), pose())).unzip();
+    let (first, stride) = (3usize, 13usize);
+    let mut r = Recording::new("poses");
+    let body_poses = r.buffer("now", COUNT as u64).unwrap();
+    let previous_body_poses = r.buffer("before", COUNT as u64).unwrap();
+    let target = r.buffer("target", (first + stride * COUNT) as u64).unwrap();
+    let bind = drawn_poses::Bind { body_poses, previous_body_poses, target };
+    let push = drawn_poses::Push { count: COUNT as u32, first: first as u32, stride: stride as u32, part: 0.3 };
+    r.dispatch_each(COUNT as u64, bind.with(push)).unwrap();
+    on_every_backend(|backend| {
+        let mut runner = backend.runner(&r).unwrap();
+        runner.write(body_poses, &now).unwrap();
+        runner.write(previous_body_poses, &before).unwrap();
+        runner.write(target, &vec![u32::MAX; first + stride * COUNT]).unwrap();
+        runner.run().unwrap();
+        let words = runner.read(target).unwrap();
+        assert!(words[..first].iter().all(|w| *w == u32::MAX));
+        for ((words, now), before) in words[first..].chunks(stride).zip(&now).zip(&before) {
+            assert!(words[8..].iter().all(|w| *w == u32::MAX), "what is the host's stays");
+            let found: BodyPose = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[..8]));
+            let (p, r) = (found.position, found.rotation);
+            assert!((p - before.position.lerp(now.position, 0.3)).length() < 1e-4, "{found:?}");
+            // Along the shorter way round.
+            let quat = |r: Rotation| Quat::from_xyzw(r.x, r.y, r.z, r.s);
+            let expected = quat(before.rotation).lerp(quat(now.rotation), 0.3);
+            assert!(quat(r).dot(expected).abs() > 1.0 - 1e-5 && (quat(r).length() - 1.0).abs() < 1e-5, "{found:?}");
+            assert_eq!(found.present, 1);
+        }
+    });
 }

@@ -11,7 +11,7 @@ use drystone::metrics::Metrics;
 use drystone::state::{Capacities, List, UserBuffer};
 use drystone::stepper::JointForce;
 use drystone::vulkan::ash::vk;
-use drystone::vulkan::{Frames, FramesOptions, GpuAllocator, HostAccess, Kernels, Overflow, OwnDevice};
+use drystone::vulkan::{Frames, FramesOptions, GpuAllocator, HostAccess, Kernels, Overflow, OwnDevice, PoseTarget};
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, JointHandle, World};
 use drystone::{EventKind, Settings, Simulation, StepReport, Stepper, scenes};
 use std::sync::Arc;
@@ -50,7 +50,8 @@ impl HostLoop {
             let commands = vk.allocate_command_buffers(&info).unwrap();
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let timeline = vk.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap();
-            let info = vk::BufferCreateInfo::default().size(ROOM).usage(vk::BufferUsageFlags::TRANSFER_DST);
+            let usage = vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::STORAGE_BUFFER;
+            let info = vk::BufferCreateInfo::default().size(ROOM).usage(usage);
             let buffer = vk.create_buffer(&info, None).unwrap();
             let requirements = vk.get_buffer_memory_requirements(buffer);
             let types = host.instance.get_physical_device_memory_properties(host.physical_device);
@@ -91,7 +92,16 @@ impl HostLoop {
             vk.begin_command_buffer(commands, &begin).unwrap();
             record(commands);
             vk.end_command_buffer(commands).unwrap();
-            let (buffers, semaphores, values) = ([commands], [self.timeline], [frame]);
+        }
+        self.submit(commands, frame);
+    }
+
+    /// Submits commands, to be done when the semaphore has `value`.
+    fn submit(&self, commands: vk::CommandBuffer, value: u64) {
+        let vk = &self.device.host().device;
+        // SAFETY: the commands are complete and not pending.
+        unsafe {
+            let (buffers, semaphores, values) = ([commands], [self.timeline], [value]);
             let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
             let submit = vk::SubmitInfo::default()
                 .command_buffers(&buffers)
@@ -416,6 +426,125 @@ fn a_compound_with_an_offset_centre_of_mass_is_drawn_where_its_user_put_it() {
         }
         assert!((poses[still.index() as usize].position - Vec3::new(1.0, 2.0, 3.0)).length() < 1e-5);
     });
+}
+
+#[test]
+fn poses_between_frames_go_into_the_hosts_buffer_with_its_stride() {
+    const COUNT: u32 = 44;
+    let read = HostAccess { stages: vk::PipelineStageFlags::HOST, access: vk::AccessFlags::HOST_READ };
+    // The kernel itself is compared on every device in `tests/parity.rs`.
+    let host = HostLoop::new(open("llvmpipe"));
+    let (world, bodies) = boxes(30);
+    let settings = Settings::default().with(|s| s.substeps = 2);
+    let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
+    let mut stepper = host.stepper(world, settings, roomy(2000));
+    let target = PoseTarget { buffer: host.buffer, offset: 20, stride: 52, count: COUNT };
+    for wrong in [PoseTarget { stride: 28, ..target }, PoseTarget { offset: 2, ..target }] {
+        // SAFETY: the buffer is alive; nothing comes of it.
+        let error = unsafe { stepper.lend_pose_buffer(wrong) }.unwrap_err().to_string();
+        assert!(error.contains("the buffer for poses"), "{error}");
+    }
+    // SAFETY: the buffer is alive as long as the host, and large enough.
+    let lent = unsafe { stepper.lend_pose_buffer(target) }.unwrap();
+    let places = |s: &mut Simulation| s.bodies().unwrap().into_iter().map(|(h, b)| (h, b.position)).collect();
+    let check = |part: f32, before: &Vec<(BodyHandle, Vec3)>, now: &Vec<(BodyHandle, Vec3)>| {
+        let bytes: Vec<u8> = host.read(20 + 52 * COUNT as usize);
+        let shown = |slot: usize| bytemuck::pod_read_unaligned::<BodyPose>(&bytes[20 + 52 * slot..][..32]);
+        for (body, place) in now {
+            // One that has just come was nowhere before.
+            let before = before.iter().find(|(b, _)| b == body).map_or(*place, |(_, p)| *p);
+            let pose = shown(body.index() as usize);
+            assert_eq!(pose.present, 1);
+            assert!((pose.position - before.lerp(*place, part)).length() < 1e-5, "{body:?}: {pose:?}");
+        }
+        (0..COUNT as usize).filter(|slot| shown(*slot).present == 1).count()
+    };
+    let mut before: Vec<(BodyHandle, Vec3)> = Vec::new();
+    for step in 1..=6u64 {
+        if step == 4 {
+            // One goes, and more come than there is room for: buffers are others from here on.
+            for world in [simulation.world_mut(), stepper.world_mut()] {
+                world.remove(bodies[3]).unwrap();
+                for i in 0..12 {
+                    let place = Vec3::new(i as f32 * 2.0, 30.0, 0.0);
+                    world.add(BodyDesc::dynamic().at(place).with(Collider::sphere(0.3))).unwrap();
+                }
+            }
+        }
+        simulation.step(DT).unwrap();
+        let now = places(&mut simulation);
+        let prepared = stepper.prepare(DT, step - 1).unwrap();
+        // SAFETY: as in `run`.
+        host.frame(2 * step - 1, |commands| unsafe {
+            stepper.record(commands, prepared, None, None);
+            stepper.record_poses(commands, lent, 0.25, None, Some(read));
+        });
+        host.wait(2 * step - 1);
+        check(0.25, &before, &now);
+        // A frame of the renderer's without a step.
+        // SAFETY: as in `run`.
+        host.frame(2 * step, |commands| unsafe { stepper.record_poses(commands, lent, 0.75, None, Some(read)) });
+        host.wait(2 * step);
+        assert_eq!(check(0.75, &before, &now), now.len(), "those that are not there are not marked");
+        before = now;
+    }
+    stepper.return_pose_buffer(lent);
+}
+
+#[test]
+fn commands_that_are_recorded_once_do_the_same_and_are_timed() {
+    let host = HostLoop::new(open("llvmpipe"));
+    let (world, mut bodies) = boxes(60);
+    let settings = Settings::default().with(|s| s.substeps = 2);
+    let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
+    let mut stepper = host.stepper(world, settings, FramesOptions { recorded_once: true, ..roomy(4000) });
+    let mut same = bodies.clone();
+    let reports = run(&host, &mut stepper, 1, 12, |frame, s| play(frame, s.world_mut(), &mut bodies));
+    for frame in 1..=12 {
+        play(frame, simulation.world_mut(), &mut same);
+        simulation.step(DT).unwrap();
+    }
+    let told: Vec<_> = reports.iter().map(|r| (r.dropped, r.times.len())).collect();
+    assert_eq!(told, [(0, 2); 12], "every sub-step was made and timed");
+    assert!(reports.iter().flat_map(|r| &r.times).all(|t| t.passes.iter().any(|p| p.name == "primal")));
+    same_state(&host, &stepper, &mut simulation, 13);
+}
+
+#[test]
+fn a_recording_may_be_submitted_again_and_makes_its_steps_again() {
+    let host = HostLoop::new(open("llvmpipe"));
+    let (world, _) = boxes(30);
+    let settings = Settings::default();
+    let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
+    let mut stepper = host.stepper(world, settings, roomy(2000));
+    run(&host, &mut stepper, 1, 3, |_, _| {});
+    let prepared = stepper.prepare(DT, 3).unwrap();
+    let (vk, commands) = (&host.device.host().device, host.commands[0]);
+    // SAFETY: the device is idle; the command buffer is submitted again only when it is again.
+    unsafe {
+        vk.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        assert_eq!(stepper.record(commands, prepared, Some(COPIES), Some(COPIES)), 4);
+        vk.end_command_buffer(commands).unwrap();
+        for submission in 4..=8 {
+            host.submit(commands, submission);
+            host.wait(submission);
+        }
+    }
+    (0..8).for_each(|_| drop(simulation.step(DT).unwrap()));
+    let reports = stepper.poll(4).unwrap();
+    assert_eq!((reports.len(), reports[0].frame, reports[0].dropped), (1, 4, 0));
+    assert_eq!(stepper.steps(), simulation.steps());
+    same_state(&host, &stepper, &mut simulation, 9);
+    // And it goes on from there.
+    let prepared = stepper.prepare(DT, 4).unwrap();
+    // SAFETY: as in `run`.
+    host.frame(10, |commands| unsafe {
+        stepper.record(commands, prepared, Some(COPIES), Some(COPIES));
+    });
+    host.wait(10);
+    simulation.step(DT).unwrap();
+    assert_eq!((stepper.poll(5).unwrap().len(), stepper.steps()), (1, simulation.steps()));
+    same_state(&host, &stepper, &mut simulation, 11);
 }
 
 #[test]

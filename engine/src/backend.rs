@@ -164,7 +164,7 @@ pub trait Runner: Send {
 pub enum Device {
     /// The CPU.
     Cpu {
-        /// Worker threads; one a core when `None`.
+        /// Worker threads; one a core when `None`. With one, everything runs on the caller's thread and none is started.
         threads: Option<usize>,
     },
     /// A Vulkan device of the engine's own.

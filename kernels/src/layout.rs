@@ -91,6 +91,22 @@ pub const END: u32 = u32::MAX;
 /// Workgroups along x before a dispatch goes on in y: every Vulkan device allows this many.
 pub const MAX_GROUPS_X: u32 = 65_535;
 
+impl BodyPose {
+    /// The pose that is `part` of the way from the one of a frame before to this one: 0 is the former, 1 is this. For
+    /// renderers whose frames are not those of the physics.
+    #[inline(always)]
+    pub fn after(&self, before: &Self, part: f32) -> Self {
+        let (a, b) = (before.rotation, self.rotation);
+        // Both signs of a rotation are the same: the nearer one has the shorter way.
+        let near = a.x * b.x + a.y * b.y + a.z * b.z + a.s * b.s;
+        let from = if near < 0.0 { part - 1.0 } else { 1.0 - part };
+        let mix = |a: f32, b: f32| a * from + b * part;
+        let rotation = Rotation { x: mix(a.x, b.x), y: mix(a.y, b.y), z: mix(a.z, b.z), s: mix(a.s, b.s) }.normalized();
+        let position = before.position * (1.0 - part) + self.position * part;
+        Self { position, present: self.present, rotation }
+    }
+}
+
 impl Extent {
     /// `slot` of an extent that the host knows.
     pub const HOST: u32 = u32::MAX;

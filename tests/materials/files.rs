@@ -2,7 +2,7 @@
 
 use super::*;
 use drystone::scenes::file::{parse, to_text};
-use drystone::world::Combine;
+use drystone::world::{Combine, ContactReports};
 
 const SCENE: &str = r#"{
   "bodies": [
@@ -10,7 +10,7 @@ const SCENE: &str = r#"{
         "surface_spin": [0, 2, 0], "friction_combine": "max", "restitution_combine": "multiply" }] },
     { "name": "ball", "position": [0, 3, 0], "linear_damping": 0.25, "angular_damping": 0.5,
       "colliders": [{ "shape": "sphere", "radius": 0.5, "restitution": 0.75, "friction_rolling": 0.125,
-        "friction_torsional": 0.0625 }] },
+        "friction_torsional": 0.0625, "reports": ["begin", "end"] }] },
     { "kind": "static", "colliders": [{ "shape": "sphere", "radius": 2, "sensor": true }] }
   ],
   "joints": [
@@ -30,6 +30,7 @@ fn materials_are_read_and_written() {
     assert_eq!((ball.linear_damping, ball.angular_damping), (0.25, 0.5));
     let collider = &ball.colliders[0];
     assert_eq!((collider.restitution, collider.friction_rolling, collider.friction_torsional), (0.75, 0.125, 0.0625));
+    assert_eq!(collider.reports, ContactReports::CHANGES);
     assert!(scene.world.desc(handles[2]).unwrap().colliders[0].sensor);
     let joints: Vec<_> = scene.world.joints().map(|j| scene.world.joint(j).unwrap().friction).collect();
     assert_eq!(joints, [[0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0]]);
@@ -51,6 +52,7 @@ fn what_makes_no_sense_is_named_with_its_place() {
         ("\"max\"", "\"most\"", "bodies[0].colliders[0].friction_combine"),
         ("\"linear_damping\": 0.25", "\"linear_damping\": -1", "bodies[1].linear_damping"),
         ("\"sensor\": true", "\"sensor\": 1", "bodies[2].colliders[0].sensor"),
+        ("[\"begin\", ", "[\"begins\", ", "bodies[1].colliders[0].reports[0]"),
         ("\"friction\": 3", "\"friction\": -3", "joints[0]"),
     ] {
         let error = parse(&SCENE.replacen(from, to, 1), "materials").unwrap_err();

@@ -9,6 +9,7 @@ mod damping;
 mod devices;
 mod files;
 mod joint_friction;
+mod reports;
 mod restitution;
 mod rolling;
 mod sensors;

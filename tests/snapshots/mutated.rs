@@ -3,6 +3,7 @@
 use super::*;
 use crate::common::Random;
 use drystone::SnapshotError;
+use drystone::snapshot::FORMAT;
 
 /// The checksum as the format has it, so that forged bytes can have the right one.
 fn checksum(bytes: &[u8]) -> u64 {
@@ -185,7 +186,7 @@ fn what_is_wrong_has_a_name() {
     let mut newer = right.clone();
     newer[8] += 1;
     let error = refused(&newer);
-    assert_eq!(error, SnapshotError::Version { found: 2, known: 1 });
+    assert_eq!(error, SnapshotError::Version { found: FORMAT + 1, known: FORMAT });
     assert!(error.to_string().contains("take it again with this version"), "{error}");
     for at in 20..right.len() - 8 {
         let mut damaged = right.clone();

@@ -27,7 +27,8 @@ pub struct Cpu {
     recording: Recording,
     parts: Vec<ReadyPart>,
     memory: Vec<Block>,
-    pool: rayon::ThreadPool,
+    /// `None` for one thread: that is the caller's.
+    pool: Option<rayon::ThreadPool>,
 }
 
 /// A recording that shares the memory.
@@ -61,16 +62,21 @@ struct Shared<'a>(Call<'a>);
 unsafe impl Sync for Shared<'_> {}
 
 impl Cpu {
-    /// Allocates the recording's buffers, zeroed, and starts `threads` workers (one a core when `None`).
+    /// Allocates the recording's buffers, zeroed, and starts `threads` workers (one a core when `None`). With one thread none
+    /// is started: recordings run on the caller's, so that a server may have thousands of small worlds and spread them over
+    /// threads of its own.
     pub fn new(recording: Recording, threads: Option<usize>) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.unwrap_or(0))
-            .thread_name(|i| format!("drystone-{i}"))
-            .build()
-            .map_err(|e| Error::Threads(e.to_string()))?;
+        let builder = || {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads.unwrap_or(0))
+                .thread_name(|i| format!("drystone-{i}"))
+                .build()
+                .map_err(|e| Error::Threads(e.to_string()))
+        };
+        let pool = if threads == Some(1) { None } else { Some(builder()?) };
         let device = DeviceInfo {
             backend: "cpu",
-            name: format!("{} threads", pool.current_num_threads()),
+            name: format!("{} threads", pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)),
             driver: "native".to_owned(),
             subgroup_size: 1,
         };
@@ -162,7 +168,7 @@ fn useful_groups(stage: &Stage, buffers: &[RawBuffer]) -> u32 {
 }
 
 fn dispatch(stage: &Stage, call: Call<'_>, groups: u32, threads: u32) {
-    let ranges = groups.min(threads * RANGES_A_THREAD);
+    let ranges = groups.min(if threads > 1 { threads * RANGES_A_THREAD } else { 1 });
     let call = Shared(call);
     let run = |range: u32| {
         let call: &Shared<'_> = &call;
@@ -231,14 +237,18 @@ impl Runner for Cpu {
         let Self { parts, pool, recording, .. } = self;
         let part = parts.get_mut(part.0 as usize).ok_or_else(|| no_part(recording, part))?;
         let mut times = RunTimes { run: part.runs, passes: Vec::with_capacity(part.commands.len()) };
-        let threads = pool.current_num_threads() as u32;
-        pool.install(|| {
+        let threads = pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u32);
+        let mut run = || {
             for (command, (name, ready)) in part.commands.iter().enumerate() {
                 let start = Instant::now();
                 ready.run(threads);
                 times.passes.push(PassTime { name, command, commands: 1, time: start.elapsed() });
             }
-        });
+        };
+        match pool {
+            Some(pool) => pool.install(run),
+            None => run(),
+        }
         part.runs += 1;
         Ok(times)
     }

@@ -78,6 +78,7 @@ impl StepOptions {
             surfaces: if self.features.surfaces { capacities.manifolds.into() } else { 0 },
             bounces: if self.features.bounces { capacities.manifolds.into() } else { 0 },
             sensed: self.sensed_room(capacities).into(),
+            told: if self.features.reports { capacities.manifolds.into() } else { 0 },
             events: event_room(capacities).into(),
         }
     }
@@ -129,6 +130,9 @@ impl StepPlan {
         let sizes = detect::record_gate(r, s, &capacities, &options)?;
 
         detect::record_contacts(r, s, &capacities, &options, &touching, sizes)?;
+        // While the rows of the last step are there.
+        let told = options.features.reports.then(|| detect::record_touching_before(r, s, &capacities, sizes));
+        let told = told.transpose()?;
         if options.row_stiffness {
             solve::row_stiffness::record_start(r, s, &capacities, sizes)?;
         }
@@ -151,6 +155,9 @@ impl StepPlan {
         // Behind that pass, which takes velocities for the way that bodies went.
         if let Some(impacts) = impacts {
             solve::bounce::record_settling(&solve, r, impacts)?;
+        }
+        if let Some(touched) = told {
+            finish::record_touching(&solve, r, touched)?;
         }
         finish::record_continuous(&solve, r)?;
         finish::record_store(&solve, r)?;

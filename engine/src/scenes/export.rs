@@ -5,7 +5,7 @@ use super::{Action, DT, Scene, SceneError};
 use crate::Settings;
 use crate::glam::{Quat, Vec3};
 use crate::world::joint::{Axis, Drive, Hold, JointAxis};
-use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, Edit, JointDesc, Shape};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, ContactReports, Edit, JointDesc, Shape};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -191,9 +191,17 @@ fn collider(c: &Collider) -> String {
     put(&mut fields, "surface_velocity", c.surface_velocity, usual.surface_velocity, vector);
     put(&mut fields, "surface_spin", c.surface_spin, usual.surface_spin, vector);
     put(&mut fields, "sensor", c.sensor, usual.sensor, |v| v.to_string());
+    put(&mut fields, "reports", c.reports, usual.reports, reports);
     put(&mut fields, "groups", c.groups, usual.groups, |v| v.to_string());
     put(&mut fields, "mask", c.mask, usual.mask, |v| v.to_string());
     object(fields)
+}
+
+fn reports(reports: ContactReports) -> String {
+    let ContactReports { begin, persist, end } = reports;
+    let words = [(begin, "begin"), (persist, "persist"), (end, "end")];
+    let words: Vec<_> = words.into_iter().filter(|(asked, _)| *asked).map(|(_, word)| text(word)).collect();
+    format!("[{}]", words.join(", "))
 }
 
 fn body(name: Option<&String>, desc: &BodyDesc) -> String {

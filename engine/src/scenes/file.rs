@@ -10,7 +10,7 @@ use super::json::{
 use super::{Action, DT, Scene, SceneError};
 use crate::glam::{Quat, Vec3};
 use crate::render::Camera;
-use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, Hull, Shape, World, WorldError};
+use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, ContactReports, Hull, Shape, World, WorldError};
 use crate::{Settings, SettingsError};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -126,10 +126,18 @@ fn collider(value: &Value) -> Checked<Collider> {
     c.surface_velocity = o.get("surface_velocity", vector)?.unwrap_or(c.surface_velocity);
     c.surface_spin = o.get("surface_spin", vector)?.unwrap_or(c.surface_spin);
     c.sensor = o.get("sensor", switch)?.unwrap_or(c.sensor);
+    c.reports = o.get("reports", reports)?.unwrap_or(c.reports);
     c.groups = o.get("groups", integer)?.unwrap_or(c.groups);
     c.mask = o.get("mask", integer)?.unwrap_or(c.mask);
     o.finish()?;
     Ok(c)
+}
+
+/// Words for the events of contacts.
+fn reports(value: &Value) -> Checked<ContactReports> {
+    let words = each(value, |v| one_of(v, &[("begin", 0), ("persist", 1), ("end", 2)]))?;
+    let [begin, persist, end] = [0, 1, 2].map(|word| words.contains(&word));
+    Ok(ContactReports { begin, persist, end })
 }
 
 /// Count and distance along each axis.

@@ -12,6 +12,7 @@ use drystone_kernels::layout::BodyPose;
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::solve::joints::{Joint, JointForce, RowState, flag};
 use drystone_kernels::state::rigid::{Body, BodyFrame, CachedPair, CachedPoint, Entry, NONE, entry, kind};
+use drystone_kernels::state::touching::Touching;
 
 /// Whether the values of an element make sense.
 type Sense = fn(&[u8]) -> bool;
@@ -34,6 +35,11 @@ fn unit(r: Rotation) -> bool {
     (square - 1.0).abs() < 0.02
 }
 
+fn shown(bytes: &[u8]) -> bool {
+    let pose = of::<BodyPose>(bytes);
+    pose.present <= 1 && pose.position.is_finite() && finite(bytemuck::bytes_of(&pose.rotation))
+}
+
 /// Buffers whose elements make sense or not by themselves.
 const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("poses", size_of::<Pose>(), |b| finite(b) && unit(of::<Pose>(b).rotation)),
@@ -42,10 +48,8 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("previous", size_of::<Vec3>(), finite),
     ("forces", size_of::<Twist>(), finite),
     ("body_frames", size_of::<BodyFrame>(), finite),
-    ("body_poses", size_of::<BodyPose>(), |b| {
-        let pose = of::<BodyPose>(b);
-        pose.present <= 1 && pose.position.is_finite() && finite(bytemuck::bytes_of(&pose.rotation))
-    }),
+    ("body_poses", size_of::<BodyPose>(), shown),
+    ("previous_body_poses", size_of::<BodyPose>(), shown),
     ("colours", 4, |b| of::<u32>(b) <= 32 || of::<u32>(b) == NONE),
     ("colour_changes", 4, |b| of::<u32>(b) == 0),
     ("cached_points", size_of::<CachedPoint>(), |b| finite(&b[..36])),
@@ -53,6 +57,7 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("cached_torques", 4, finite),
     ("row_states", size_of::<RowState>(), finite),
     ("joint_forces", size_of::<JointForce>(), finite),
+    ("last_touching", size_of::<Touching>(), |b| of::<Touching>(b).touches <= 1),
 ];
 
 fn nonsense<T>(what: &'static str, why: String) -> Result<T, SnapshotError> {
@@ -213,9 +218,9 @@ mod tests {
     use crate::plan::step::StepOptions;
     use crate::state::Capacities;
 
-    /// Persistent buffers of format 1: whoever adds one, takes one out or changes its elements raises
+    /// Persistent buffers of format 2: whoever adds one, takes one out or changes its elements raises
     /// [`FORMAT`](super::super::FORMAT), and says above what it may hold.
-    const FORMAT_1: &[(&str, u32)] = &[
+    const FORMAT_2: &[(&str, u32)] = &[
         ("bodies", 32),
         ("poses", 28),
         ("starts", 28),
@@ -223,6 +228,7 @@ mod tests {
         ("previous", 12),
         ("body_frames", 28),
         ("body_poses", 32),
+        ("previous_body_poses", 32),
         ("forces", 24),
         ("colliders", 76),
         ("materials", 36),
@@ -236,6 +242,7 @@ mod tests {
         ("cached_stiffness", 16),
         ("cached_torques", 16),
         ("last_overlaps", 16),
+        ("last_touching", 8),
         ("joints", 88),
         ("joint_rows", 28),
         ("row_states", 20),
@@ -259,7 +266,7 @@ mod tests {
     fn every_persistent_buffer_is_in_the_format_and_checked() {
         let declared = persistent(&Capacities::default(), &StepOptions::default(), &[]).unwrap();
         let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
-        assert_eq!(found, FORMAT_1, "another format: raise FORMAT and change this list");
+        assert_eq!(found, FORMAT_2, "another format: raise FORMAT and change this list");
         for (name, stride) in found {
             let element = ELEMENTS.iter().find(|(n, ..)| *n == name);
             assert!(element.is_some() != OTHERS.contains(&name), "who checks `{name}`?");

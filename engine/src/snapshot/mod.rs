@@ -52,7 +52,7 @@ use drystone_kernels::detect::gate::counter;
 use drystone_kernels::state::rigid::{Entry, entry};
 
 /// Version of the format. It changes whenever the bytes, or what any persistent buffer means, do.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"drystone";
 /// Bytes before what the checksum protects beside itself: magic, format and length.
@@ -284,8 +284,9 @@ impl Snapshot {
         let o = &self.options;
         w.u32(o.colour_rounds);
         let f = o.features;
-        let bits = [o.row_stiffness, o.body_poses, f.surfaces, f.rolling, f.bounces, f.sensors, f.curved];
-        bits.into_iter().for_each(|bit| w.bool(bit));
+        let of_colliders = [f.surfaces, f.rolling, f.bounces, f.sensors, f.curved, f.reports];
+        let bits = [o.row_stiffness, o.body_poses].into_iter().chain(of_colliders);
+        bits.for_each(|bit| w.bool(bit));
         w.list(self.user.iter(), |w, b| {
             w.text(&b.name);
             w.u32(b.stride);
@@ -358,6 +359,7 @@ impl Snapshot {
                 bounces: r.bool("options")?,
                 sensors: r.bool("options")?,
                 curved: r.bool("options")?,
+                reports: r.bool("options")?,
             },
             ..StepOptions::default()
         };

@@ -19,6 +19,7 @@ use drystone_kernels::state::rigid::{
     Body, BodyFrame, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
     entry, node,
 };
+use drystone_kernels::state::touching::Touching;
 
 /// Declares a struct of buffers: `field "name": Element, Role, length;` with the length a function of [`Room`].
 macro_rules! buffers {
@@ -96,7 +97,7 @@ buffers! {
         /// Poses as the user means them, for drawing: see [`BodyPose`].
         body_poses "body_poses": BodyPose, Persistent, |n| n.shown;
         /// The same of the frame before.
-        previous_body_poses "previous_body_poses": BodyPose, Result, |n| n.shown;
+        previous_body_poses "previous_body_poses": BodyPose, Persistent, |n| n.shown;
         /// Forces and torques that the user lets act on them.
         forces "forces": Twist, Persistent, |n| n.bodies;
         /// What the host changed since the last step; how many there are is [`counter::EDITS`].
@@ -146,6 +147,8 @@ buffers! {
         overlaps "overlaps": Overlap, Result, |n| n.sensed.max(1);
         /// What did in the last step.
         last_overlaps "last_overlaps": Overlap, Persistent, |n| n.sensed.max(1);
+        /// Which contacts pushed in the last step, by manifold; or one.
+        last_touching "last_touching": Touching, Persistent, |n| n.told.max(1);
         /// Nodes of every colour and kind, and behind them those of the fallback; see [`node::range`].
         ranges "ranges": ColourRange, Result, |n| (n.colours + 1) * u64::from(node::KINDS);
     }

@@ -201,6 +201,8 @@ pub(crate) struct Room {
     pub bounces: u64,
     /// Overlaps with sensors there is room for.
     pub sensed: u64,
+    /// Manifolds whose events are told: all, or none.
+    pub told: u64,
     /// Events of a frame that are told one by one.
     pub events: u64,
 }

@@ -4,9 +4,10 @@
 use super::bodies::{Batch, BodyRecord, collider_record, material_record};
 use super::history::{History, Kept};
 use super::joints;
-use super::report::{Event, EventKind, Overlap, StepReport};
+use super::report::{Contact, Event, EventKind, Overlap, StepReport};
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
+use crate::log::{info, span, warning};
 use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
 use crate::snapshot::{HostState, Moment};
@@ -14,6 +15,7 @@ use crate::state::{Capacities, List, UserBuffer, with_reserve};
 use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::{bit, counter};
+use drystone_kernels::layout::BodyPose;
 use drystone_kernels::state::events::{EventRecord, event};
 use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{self, NONE, Params};
@@ -238,7 +240,10 @@ impl Core {
         if let Some(limit) = self.memory_limit.filter(|limit| capacities != before && needed > *limit) {
             return Err(Error::MemoryLimit { needed, limit });
         }
-        device.load(&plan)?;
+        {
+            span!("load", bytes = needed, commands = plan.recording.commands().len());
+            device.load(&plan)?;
+        }
         // The list of materials begins with the first that does anything: the device has none of those before.
         let first_materials = planned.features.surfaces && !self.planned.features.surfaces;
         self.plan = plan;
@@ -248,6 +253,7 @@ impl Core {
         for &list in List::ALL {
             let (from, to) = (before.of(list), capacities.of(list));
             if to > from {
+                info!(list = list.name(), from, to, "a list has grown");
                 self.notes.push(EventKind::Grown { list: list.name(), from, to });
             }
         }
@@ -266,6 +272,7 @@ impl Core {
     /// Everything that the device needs before a step of `dt` seconds: grows lists, and gathers what was said since the
     /// last step. Until the device has it, nothing of it is forgotten.
     pub fn prepare(&mut self, dt: f32, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
+        span!("prepare", dt);
         self.undo_prepared();
         self.cold = self.start_cold || !self.started;
         self.replan(0, device)?;
@@ -303,6 +310,8 @@ impl Core {
         if self.options.body_poses {
             for (slot, run) in &batch.frames {
                 uploads.push(b.body_frames, u64::from(*slot), run);
+                // A body that is new in a used slot was not where the one before it was drawn.
+                uploads.push(b.body_poses, u64::from(*slot), &vec![BodyPose::default(); run.len()]);
             }
         }
         let place = self.history.next_place();
@@ -459,12 +468,15 @@ impl Core {
     /// What the words of a step mean: report, events, and what the lists need.
     pub fn digest(&mut self, results: &Results<'_>, times: Vec<RunTimes>) -> StepReport {
         let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
-        let made = count(counter::STEPS).wrapping_sub(self.made as u32).min(results.runs);
+        let since = count(counter::STEPS).wrapping_sub(self.made as u32);
+        let made = since.min(results.runs);
         let first = self.made;
+        // More than were recorded when the host submitted the recording several times. Far more would be no number of steps.
+        let all = if since < 1 << 31 { since } else { made };
         // A frame that was rolled back does not count, and neither does what happened in it.
         let made = if results.undone { results.runs } else { made };
         if !results.undone {
-            self.made += u64::from(made);
+            self.made += u64::from(all);
             self.started = self.made > 0;
             self.history.was_made(results.frame, self.made);
         }
@@ -491,7 +503,17 @@ impl Core {
                 }
             }
         }
+        if report.events_lost > 0 {
+            warning!(frame = results.frame, lost = report.events_lost, "more events than there is room for");
+        }
         if results.overflow != 0 {
+            warning!(
+                frame = results.frame,
+                dropped = report.dropped,
+                pairs = report.pairs,
+                manifolds = report.manifolds,
+                "lists are too short for the step"
+            );
             let lists = [(bit::PAIRS, List::Pairs, report.pairs), (bit::MANIFOLDS, List::Manifolds, report.manifolds)];
             let mut needed = Capacities::default();
             for (bit, list, count) in lists {
@@ -514,6 +536,7 @@ impl Core {
         if report.fallback_bodies > 0 && !self.fell_back {
             self.fell_back = true;
             self.history.change(results.frame, |host| host.fell_back = true);
+            info!(bodies = report.fallback_bodies, "bodies found no colour and are solved in turn");
             let kind = EventKind::Fallback { bodies: report.fallback_bodies };
             report.events.push(Event { step: self.made.saturating_sub(1), kind });
         }
@@ -531,24 +554,32 @@ impl Core {
     }
 
     fn event(&mut self, frame: u64, record: &EventRecord) -> Option<EventKind> {
-        let EventRecord { index, force, torque, .. } = *record;
+        let EventRecord { index, other, generations, .. } = *record;
         if record.kind == event::BROKEN {
             let joint = self.world.joint_store().handle(index)?;
             self.world.joint_broke(index);
             self.history.change(frame, |host| host.world.joint_broke(index));
-            return Some(EventKind::Broken { joint, force, torque });
+            return Some(EventKind::Broken { joint, force: record.value.x, torque: record.value.y });
         }
-        if record.kind == event::SENSOR_BEGIN || record.kind == event::SENSOR_END {
-            let (sensor, sensor_collider) = self.world.collider_owner(index, record.generations & 0xffff)?;
-            let (body, collider) = self.world.collider_owner(record.other, record.generations >> 16)?;
-            let overlap = Overlap { sensor, sensor_collider, body, collider };
-            let begins = record.kind == event::SENSOR_BEGIN;
-            return Some(if begins { EventKind::SensorBegin(overlap) } else { EventKind::SensorEnd(overlap) });
+        if record.kind != event::QUARANTINED {
+            let (a, collider_a) = self.world.collider_owner(index, generations & 0xffff)?;
+            let (b, collider_b) = self.world.collider_owner(other, generations >> 16)?;
+            let overlap = Overlap { sensor: a, sensor_collider: collider_a, body: b, collider: collider_b };
+            let contact = Contact { a, collider_a, b, collider_b, impulse: record.value, point: record.point };
+            return match record.kind {
+                event::SENSOR_BEGIN => Some(EventKind::SensorBegin(overlap)),
+                event::SENSOR_END => Some(EventKind::SensorEnd(overlap)),
+                event::CONTACT_BEGIN => Some(EventKind::ContactBegin(contact)),
+                event::CONTACT_PERSIST => Some(EventKind::ContactPersist(contact)),
+                event::CONTACT_END => Some(EventKind::ContactEnd(contact)),
+                _ => None,
+            };
         }
         let body = self.world.handle(index)?;
         if self.quarantined.contains(&body) {
             return None;
         }
+        warning!(frame, body = body.index, "a body's state is not finite: it takes no further part");
         self.quarantined.push(body);
         self.history.change(frame, |host| host.quarantined.push(body));
         Some(EventKind::Quarantined { body })

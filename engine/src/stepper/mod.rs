@@ -21,7 +21,7 @@ mod uploads;
 pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
 pub use read::{BodyState, JointState};
-pub use report::{Event, EventKind, Overlap, StepReport};
+pub use report::{Contact, Event, EventKind, Overlap, StepReport};
 pub use uploads::Uploads;
 
 use crate::backend::{Device, Part, ReadInto, Runner, Write, unknown};

@@ -1,6 +1,7 @@
 //! What a step did, as values.
 
 use crate::backend::RunTimes;
+use crate::glam::Vec3;
 use crate::state::Capacities;
 use crate::world::{BodyHandle, JointHandle};
 
@@ -50,6 +51,33 @@ pub enum EventKind {
     SensorBegin(Overlap),
     /// A collider no longer overlaps a sensor. Not told when one of the bodies was removed.
     SensorEnd(Overlap),
+    /// Two colliders began to push each other, and one of them asked for it: [`ContactReports`].
+    ///
+    /// [`ContactReports`]: crate::world::ContactReports
+    ContactBegin(Contact),
+    /// They pushed each other in the step before, and go on.
+    ContactPersist(Contact),
+    /// They no longer push each other: neither impulse nor point. Not told when one of the bodies was removed.
+    ContactEnd(Contact),
+}
+
+/// A contact of two colliders that is told by an event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Contact {
+    /// One of the bodies.
+    pub a: BodyHandle,
+    /// Which of its colliders.
+    pub collider_a: usize,
+    /// The other.
+    pub b: BodyHandle,
+    /// Which of its colliders.
+    pub collider_b: usize,
+    /// What acted on `a` in the step, friction included, newton seconds; `b` got the opposite. What restitution adds to an
+    /// impact is not in it.
+    pub impulse: Vec3,
+    /// Where it acted, in world space at the start of the step: the middle of the points, by how hard each pushed.
+    pub point: Vec3,
 }
 
 /// A sensor, and what overlaps it.

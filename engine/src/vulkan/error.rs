@@ -80,6 +80,15 @@ pub enum Error {
         /// The last frame that is done.
         completed: u64,
     },
+    /// A host's chain of feature structs has no place for what the kernels need.
+    #[error(
+        "the chain of features has no struct with {0}; add VkPhysicalDeviceVulkan12Features, or those of \
+         `vulkan::required_features`"
+    )]
+    FeatureChain(String),
+    /// Poses cannot be written into a buffer of the host's as it was described.
+    #[error("the buffer for poses: {0}")]
+    PoseTarget(String),
     /// A wait took longer than it was allowed to.
     #[error("{what} did not finish within {seconds} s")]
     TimedOut {

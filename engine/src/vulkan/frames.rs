@@ -5,6 +5,7 @@
 //! touched while the device may use it. When lists grow, the next recording carries over what is persistent from the old
 //! buffers to the new ones; the old ones go when that frame is done.
 
+use super::drawn::{DrawnSet, Lent};
 use super::error::Error;
 use super::host::Shared;
 use super::kept::Copied;
@@ -19,6 +20,7 @@ use crate::Result;
 use crate::Settings;
 use crate::backend::{MemoryUse, Part, RunTimes};
 use crate::layout::{BODY_POSE_VERSION, BodyPose};
+use crate::log::span;
 use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
 use crate::plan::{BufferId, Recording};
 use crate::state::{Capacities, UserBuffer};
@@ -51,6 +53,10 @@ pub struct FramesOptions {
     pub timing: Timing,
     /// What happens to a step whose lists turn out to be too short.
     pub overflow: Overflow,
+    /// Whether the commands of a step are recorded once, when a plan is loaded, into secondary command buffers of the engine's,
+    /// and [`Stepper::record`] only calls them: it then takes a few microseconds, however long the driver takes for the several
+    /// hundred calls of a step. The host's command buffers must be primary ones, and not be inside a render pass.
+    pub recorded_once: bool,
     /// Room to begin with, where that is known better than by the world's size.
     pub capacities: Capacities,
     /// Persistent buffers of the host's own.
@@ -63,6 +69,7 @@ impl Default for FramesOptions {
             frames_in_flight: 2,
             timing: Timing::default(),
             overflow: Overflow::default(),
+            recorded_once: false,
             capacities: Capacities::default(),
             user_buffers: Vec::new(),
         }
@@ -88,6 +95,27 @@ pub struct PoseView {
     pub version: u32,
     /// Changes whenever the buffers do: see [`Stepper::generation`].
     pub generation: u64,
+}
+
+impl PoseView {
+    /// Barriers that hand both buffers from one queue family to another, for the host's own `vkCmdPipelineBarrier`: once on
+    /// the queue that gives them away, and once on the one that takes them, in this order. The engine's buffers belong to the
+    /// family of [`Host::queue_family`](super::Host::queue_family), and are given back to it before the next step.
+    pub fn transfer(
+        &self,
+        families: (u32, u32),
+        access: (vk::AccessFlags, vk::AccessFlags),
+    ) -> [vk::BufferMemoryBarrier<'static>; 2] {
+        [self.current, self.previous].map(|buffer| {
+            vk::BufferMemoryBarrier::default()
+                .buffer(buffer)
+                .size(vk::WHOLE_SIZE)
+                .src_queue_family_index(families.0)
+                .dst_queue_family_index(families.1)
+                .src_access_mask(access.0)
+                .dst_access_mask(access.1)
+        })
+    }
 }
 
 /// Where the forces of all joints lie, for the host's own shaders or copies: [`JointForce`] by joint slot
@@ -147,7 +175,8 @@ struct Slot<M: Memory> {
 /// Something that the device may still use until a frame is done.
 pub(super) enum Retired<M: Memory> {
     Program(u64, Program<M>),
-    Parts(#[allow(dead_code, reason = "kept alive until the frame is done")] OldParts),
+    Parts(u64, OldParts),
+    Drawn(#[allow(dead_code, reason = "kept alive until the frame is done")] DrawnSet),
     Staging(#[allow(dead_code, reason = "kept alive until the frame is done")] HostBuffer<M>),
 }
 
@@ -159,7 +188,7 @@ type Copies = Option<(vk::Buffer, Vec<(vk::Buffer, vk::BufferCopy)>)>;
 /// Dropping it destroys what it made; the host sees to it that the device has finished with it.
 pub struct Frames<M: Memory> {
     pub(super) shared: Arc<Shared>,
-    kernels: Arc<Kernels>,
+    pub(super) kernels: Arc<Kernels>,
     pub(super) memory: SharedMemory<M>,
     program_options: ProgramOptions,
     pub(super) program: Program<M>,
@@ -171,6 +200,8 @@ pub struct Frames<M: Memory> {
     pub(super) carries: Vec<Carry>,
     /// Persistent buffers of frames that are kept, by place.
     pub(super) kept: Vec<Option<Copied<M>>>,
+    /// Buffers of the host's that poses are written into, by number.
+    pub(super) lent: Vec<Option<Lent>>,
     /// Snapshots that were recorded, and memory for one that will be.
     pub(super) snapshots: Snapshots<M>,
     retired: Vec<(u64, Retired<M>)>,
@@ -203,6 +234,7 @@ impl<M: Memory> Frames<M> {
         let program_options = ProgramOptions {
             frames_in_flight: frames,
             timing: options.timing,
+            recorded_once: options.recorded_once,
             extra_usage: vk::BufferUsageFlags::VERTEX_BUFFER,
         };
         // SAFETY: this function's contract.
@@ -228,6 +260,7 @@ impl<M: Memory> Frames<M> {
             copies: None,
             carries,
             kept: Vec::new(),
+            lent: Vec::new(),
             snapshots: Snapshots::default(),
             retired: Vec::new(),
             pending: VecDeque::with_capacity(frames as usize + 1),
@@ -258,21 +291,26 @@ impl<M: Memory> Frames<M> {
             let happened = counters[counter::EVENTS as usize].min(frame.event_room);
             let mut events = vec![EventRecord::default(); happened as usize];
             slot.readback.read(HEAD, bytemuck::cast_slice_mut(&mut events));
-            let program = self.retired.iter_mut().find_map(|(_, retired)| match retired {
-                Retired::Program(number, program) if *number == frame.program => Some(program),
-                _ => None,
-            });
-            let now = (frame.program == self.number).then_some(&mut self.program);
             let mut times = Vec::new();
             let (first, behind) = (frame.first_run, frame.first_run + u64::from(frame.runs));
-            if let Some(program) = program.or(now) {
-                // Runs are reported in their order.
-                while times.len() < frame.runs as usize {
-                    match program.times()? {
-                        Some(found) if (first..behind).contains(&found.run) => times.push(found),
-                        Some(_) => {}
-                        None => break,
-                    }
+            let mut take = || {
+                if frame.program == self.number {
+                    return self.program.times();
+                }
+                // Commands or all of it were exchanged since.
+                let gone = self.retired.iter_mut().find_map(|(_, retired)| match retired {
+                    Retired::Program(number, program) if *number == frame.program => Some(program.times()),
+                    Retired::Parts(number, parts) if *number == frame.program => Some(parts.times()),
+                    _ => None,
+                });
+                gone.unwrap_or(Ok(None))
+            };
+            // Runs are reported in their order.
+            while times.len() < frame.runs as usize {
+                match take()? {
+                    Some(found) if (first..behind).contains(&found.run) => times.push(found),
+                    Some(_) => {}
+                    None => break,
                 }
             }
             self.finished.push_back(Finished {
@@ -311,6 +349,7 @@ impl<M: Memory> Frames<M> {
         place: Option<usize>,
         access: [Option<HostAccess>; 2],
     ) -> u64 {
+        span!("record", frame = self.recorded + 1, substeps);
         let [entry, exit] = access;
         let shared = self.shared.clone();
         let device = &shared.host.device;
@@ -399,7 +438,7 @@ impl<M: Memory> StepDevice for Frames<M> {
     /// New buffers, unless the plan's are the same; the old ones go when the device is through with them.
     fn load(&mut self, plan: &StepPlan) -> Result<()> {
         if let Some(old) = self.program.replace_commands(&plan.recording, plan.frame_end.as_ref())? {
-            self.retire(Retired::Parts(old));
+            self.retire(Retired::Parts(self.number, old));
             self.number += 1;
             self.runs = 0;
             self.frame_end = plan.frame_end.as_ref().map(|_| Part(1));
@@ -409,6 +448,8 @@ impl<M: Memory> StepDevice for Frames<M> {
         let mut program =
             unsafe { Program::new(&self.kernels, &self.memory, plan.recording.clone(), self.program_options) }?;
         let frame_end = attach(&mut program, plan)?;
+        let drawn = self.drawn_sets(&program, &plan.buffers)?;
+        self.exchange_drawn(drawn);
         self.carries.push(Carry { blocks: program.vk_blocks(0), copies: self.program.persistent_copies(&program) });
         let old = std::mem::replace(&mut self.program, program);
         self.retire(Retired::Program(self.number, old));
@@ -514,7 +555,10 @@ impl<M: Memory> Stepper<Frames<M>> {
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
-    /// the stages of `entry` and `exit`, and is submitted once, to one queue, in the order of recording.
+    /// the stages of `entry` and `exit`, and is submitted once, to one queue, in the order of recording; or several times in a
+    /// row, each when the one before is done, before anything else of the stepper's is prepared. Each time makes the steps
+    /// again with all that was said for the frame, impulses included; the report tells of the last, [`Stepper::steps`] counts
+    /// all.
     pub unsafe fn record(
         &mut self,
         commands: vk::CommandBuffer,

@@ -2,6 +2,7 @@
 
 use super::error::{During, Error};
 use super::host::{Host, Shared};
+use crate::log::span;
 use crate::plan::Stage;
 use ash::vk;
 use std::collections::HashMap;
@@ -60,6 +61,7 @@ impl Kernels {
         if let Some(ready) = self.lock().get(stage.name) {
             return Ok(*ready);
         }
+        span!("compile", stage = stage.name);
         let mut made = Pipeline::default();
         // Without the lock: others may compile other stages meanwhile.
         if let Err(error) = self.compile(stage, &crate::kernels::spirv(stage.name)?, &mut made) {

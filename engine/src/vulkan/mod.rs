@@ -4,9 +4,11 @@
 //! caller's back; the helpers that do ([`Queue`], and with the feature `loader` `OwnDevice` and `VulkanRunner`) are layers on top.
 //!
 //! 1. Before `vkCreateDevice`: [`Support::query`] tells what a physical device offers and what is missing;
-//!    [`enable_required`] sets the features.
+//!    [`enable_required`] sets the features, [`enable_required_in_chain`] wherever in a chain they are.
 //! 2. [`Kernels::new`] holds the pipelines of a device, compiled when they are needed or ahead of time.
 //! 3. [`Stepper`](crate::stepper::Stepper) steps a world inside the host's frames: `prepare`, `record`, `poll`.
+//! 4. [`PoseView`] names the buffers that poses are drawn from; [`PoseTarget`] a buffer of the host's that they are written into,
+//!    between two frames if the renderer's are others.
 //!
 //! Below it, for any other recording: [`Program::new`] makes buffers and descriptor sets, which are written once and never
 //! again, so any number of frames may be in flight; [`Program::record`] records it, with the state on entry and exit
@@ -17,12 +19,15 @@
 //! | `ash` | 0.38 |
 //! | `gpu-allocator` | 0.28 (optional) |
 
+mod commands;
+mod drawn;
 mod error;
 mod frames;
 mod host;
 mod kept;
 mod kernels;
 mod memory;
+mod once;
 #[cfg(feature = "loader")]
 mod own;
 mod program;
@@ -38,6 +43,7 @@ mod timers;
 mod validation;
 
 pub use ash;
+pub use drawn::{LentPoses, PoseTarget};
 pub use error::Error;
 pub use frames::{Frames, FramesOptions, JointForceView, Overflow, PoseView};
 pub use host::Host;
@@ -50,7 +56,7 @@ pub use own::{Loader, OwnDevice, OwnDeviceOptions};
 pub use program::{Program, ProgramOptions};
 pub use queue::{Queue, Signal};
 pub use record::HostAccess;
-pub use requirements::{API_VERSION, Missing, Support, enable_required};
+pub use requirements::{API_VERSION, Missing, Support, enable_required, enable_required_in_chain, required_features};
 #[cfg(feature = "loader")]
 pub use runner::VulkanRunner;
 pub use snapshots::RecordedSnapshot;

@@ -1,9 +1,11 @@
 //! A recording made ready for a device: buffers, pipelines, descriptor sets, timers.
 
+use super::commands::{Commands, Dispatch, ReadyGroups};
 use super::error::{During, Error};
 use super::host::Shared;
 use super::kernels::Kernels;
 use super::memory::{Allocation, Location, Memory, SharedMemory};
+use super::once::Once;
 use super::record::{Flags, HostAccess};
 use super::timers::{Timers, Timing};
 use crate::backend::{MemoryUse, Part, RunTimes, no_part};
@@ -23,18 +25,32 @@ pub struct ProgramOptions {
     pub frames_in_flight: u32,
     /// What to take the time of.
     pub timing: Timing,
+    /// Whether commands are recorded once, and called by each run: see [`FramesOptions`](super::FramesOptions).
+    pub recorded_once: bool,
     /// What the host does with the buffers besides: storage, transfer and indirect arguments are always possible.
     pub extra_usage: vk::BufferUsageFlags,
 }
 
 impl Default for ProgramOptions {
     fn default() -> Self {
-        Self { frames_in_flight: 3, timing: Timing::default(), extra_usage: vk::BufferUsageFlags::empty() }
+        Self {
+            frames_in_flight: 3,
+            timing: Timing::default(),
+            recorded_once: false,
+            extra_usage: vk::BufferUsageFlags::empty(),
+        }
     }
 }
 
 /// Recordings of a program that were replaced. Dropping them destroys what they need on the device.
-pub(super) struct OldParts(#[allow(dead_code, reason = "dropped later")] Vec<ReadyPart>);
+pub(super) struct OldParts(Vec<ReadyPart>);
+
+impl OldParts {
+    /// Times of the oldest finished run of the first part that was not reported yet. Never waits.
+    pub fn times(&mut self) -> crate::Result<Option<RunTimes>> {
+        Ok(self.0.first_mut().map_or(Ok(None), |part| part.timers.take())?)
+    }
+}
 
 /// A recording on a device.
 ///
@@ -54,7 +70,8 @@ pub struct Program<M: Memory> {
 /// A recording that shares the program's buffers.
 struct ReadyPart {
     label: CString,
-    steps: Vec<Ready>,
+    commands: Commands,
+    once: Option<Once>,
     descriptors: vk::DescriptorPool,
     timers: Timers,
     runs: u64,
@@ -66,38 +83,6 @@ impl Drop for ReadyPart {
         // SAFETY: made from this device, which has finished with it (the contract of `Program`).
         unsafe { self.shared.host.device.destroy_descriptor_pool(self.descriptors, None) };
     }
-}
-
-/// A step with its handles looked up.
-enum Ready {
-    Barrier(Flags),
-    Dispatch {
-        command: usize,
-        label: CString,
-        pipeline: vk::Pipeline,
-        layout: vk::PipelineLayout,
-        set: vk::DescriptorSet,
-        push: Vec<u8>,
-        groups: ReadyGroups,
-    },
-    Fill {
-        command: usize,
-        buffer: vk::Buffer,
-        offset: u64,
-        size: u64,
-        value: u32,
-    },
-    Copy {
-        command: usize,
-        source: vk::Buffer,
-        target: vk::Buffer,
-        region: vk::BufferCopy,
-    },
-}
-
-enum ReadyGroups {
-    Direct([u32; 2]),
-    Indirect(vk::Buffer, u64),
 }
 
 impl<M: Memory> Program<M> {
@@ -192,7 +177,8 @@ impl<M: Memory> Program<M> {
         let frames = self.options.frames_in_flight.max(1) + 1;
         let mut part = ReadyPart {
             label: CString::new(recording.name()).unwrap_or_default(),
-            steps: Vec::with_capacity(schedule.steps.len()),
+            commands: Commands::default(),
+            once: None,
             descriptors: vk::DescriptorPool::null(),
             timers: Timers::new(self.shared.clone(), names, self.options.timing, frames)?,
             runs: 0,
@@ -201,11 +187,20 @@ impl<M: Memory> Program<M> {
         part.descriptors = self.create_descriptor_pool(recording, &part.label)?;
         let mut sets = HashMap::new();
         for step in &schedule.steps {
-            let ready = match step {
-                Step::Barrier(barrier) => Ready::Barrier(Flags::from(barrier)),
-                Step::Command(index) => self.prepare(recording, *index, part.descriptors, &mut sets)?,
-            };
-            part.steps.push(ready);
+            match step {
+                Step::Barrier(barrier) => part.commands.barrier(Flags::from(barrier)),
+                Step::Command(index) => {
+                    let command = &recording.commands()[*index];
+                    self.prepare(recording, command, part.descriptors, &mut sets, &mut part.commands)?;
+                    if let Some(query) = part.timers.query_behind(*index) {
+                        part.commands.stamp(query);
+                    }
+                }
+            }
+        }
+        part.commands.end_label();
+        if self.options.recorded_once {
+            part.once = Some(Once::new(&self.shared, &part.label, &part.commands, &part.timers)?);
         }
         Ok(part)
     }
@@ -268,18 +263,19 @@ impl<M: Memory> Program<M> {
         Ok(pool)
     }
 
+    /// Adds a command with its handles looked up.
     fn prepare(
         &self,
         recording: &Recording,
-        index: usize,
+        command: &Command,
         descriptors: vk::DescriptorPool,
         sets: &mut HashMap<(&'static str, Vec<BufferId>), vk::DescriptorSet>,
-    ) -> crate::Result<Ready> {
+        commands: &mut Commands,
+    ) -> crate::Result<()> {
         let handle = |id: BufferId| self.buffers[recording.buffers()[id.0 as usize].block.0 as usize].0;
-        Ok(match &recording.commands()[index] {
+        match command {
             Command::Dispatch { invocation, groups } => {
                 let kernel = self.kernels.get(invocation.stage)?;
-                let (layout, pipeline) = (kernel.layout, kernel.pipeline);
                 let label = CString::new(invocation.stage.name).unwrap_or_default();
                 let set = match sets.get(&(invocation.stage.name, invocation.buffers.clone())) {
                     Some(set) => *set,
@@ -289,35 +285,29 @@ impl<M: Memory> Program<M> {
                         set
                     }
                 };
-                Ready::Dispatch {
-                    command: index,
-                    label,
-                    pipeline,
-                    layout,
+                commands.dispatch(&Dispatch {
+                    label: &label,
+                    pipeline: kernel.pipeline,
+                    layout: kernel.layout,
                     set,
-                    push: invocation.push.clone(),
+                    push: &invocation.push,
                     groups: match *groups {
                         Groups::Direct(count) => ReadyGroups::Direct(Groups::grid(count)),
                         Groups::Indirect { args, index } => {
                             ReadyGroups::Indirect(handle(args), u64::from(index) * size_of::<DispatchArgs>() as u64)
                         }
                     },
-                }
+                });
             }
-            Command::Fill { buffer, range, value } => Ready::Fill {
-                command: index,
-                buffer: handle(*buffer),
-                offset: range.start,
-                size: range.end - range.start,
-                value: *value,
-            },
-            Command::Copy { source, source_offset, target, target_offset, size } => Ready::Copy {
-                command: index,
-                source: handle(*source),
-                target: handle(*target),
-                region: vk::BufferCopy { src_offset: *source_offset, dst_offset: *target_offset, size: *size },
-            },
-        })
+            Command::Fill { buffer, range, value } => {
+                commands.fill(handle(*buffer), range.start, range.end - range.start, *value);
+            }
+            Command::Copy { source, source_offset, target, target_offset, size } => {
+                let region = vk::BufferCopy { src_offset: *source_offset, dst_offset: *target_offset, size: *size };
+                commands.copy(handle(*source), handle(*target), region);
+            }
+        }
+        Ok(())
     }
 
     /// A descriptor set with the buffers of an invocation. It is written once, here.
@@ -398,7 +388,6 @@ impl<M: Memory> Program<M> {
         exit: Option<HostAccess>,
     ) -> Option<u64> {
         let shared = self.shared.clone();
-        let device = &shared.host.device;
         let other = self.last.replace(part).is_some_and(|last| last != part);
         let part = self.parts.get_mut(part.0 as usize)?;
         let run = part.runs;
@@ -413,38 +402,12 @@ impl<M: Memory> Program<M> {
                 // Schedules order a part after its own last run; what another part did is ordered here.
                 shared.cmd_barrier(commands, Flags::between_parts());
             }
-            let timer = part.timers.begin(commands, run);
-            let stamp = |index: usize| {
-                if let Some(pool) = timer {
-                    part.timers.stamp(commands, pool, index);
-                }
-            };
-            for step in &part.steps {
-                match step {
-                    Ready::Barrier(flags) => shared.cmd_barrier(commands, *flags),
-                    Ready::Dispatch { command, label, pipeline, layout, set, push, groups } => {
-                        shared.cmd_begin_label(commands, label);
-                        let point = vk::PipelineBindPoint::COMPUTE;
-                        device.cmd_bind_pipeline(commands, point, *pipeline);
-                        device.cmd_bind_descriptor_sets(commands, point, *layout, 0, &[*set], &[]);
-                        device.cmd_push_constants(commands, *layout, vk::ShaderStageFlags::COMPUTE, 0, push);
-                        match *groups {
-                            ReadyGroups::Direct([x, y]) => device.cmd_dispatch(commands, x, y, 1),
-                            ReadyGroups::Indirect(args, offset) => {
-                                device.cmd_dispatch_indirect(commands, args, offset);
-                            }
-                        }
-                        stamp(*command);
-                        shared.cmd_end_label(commands);
-                    }
-                    Ready::Fill { command, buffer, offset, size, value } => {
-                        device.cmd_fill_buffer(commands, *buffer, *offset, *size, *value);
-                        stamp(*command);
-                    }
-                    Ready::Copy { command, source, target, region } => {
-                        device.cmd_copy_buffer(commands, *source, *target, &[*region]);
-                        stamp(*command);
-                    }
+            let slot = part.timers.take_slot(run);
+            match &part.once {
+                Some(once) => once.call(commands, slot),
+                None => {
+                    let timer = slot.map(|slot| part.timers.start(commands, slot));
+                    part.commands.play(&shared, commands, timer);
                 }
             }
             if let Some(exit) = exit {
@@ -457,7 +420,9 @@ impl<M: Memory> Program<M> {
 
     /// Makes room for so many runs of the first part that are timed at the same time.
     pub(super) fn reserve_timers(&mut self, runs: u32) -> Result<(), Error> {
-        self.parts.first_mut().map_or(Ok(()), |part| part.timers.reserve(runs))
+        let Some(part) = self.parts.first_mut() else { return Ok(()) };
+        part.timers.reserve(runs)?;
+        part.once.as_mut().map_or(Ok(()), |once| once.reserve(&part.commands, &part.timers))
     }
 
     /// Times of the oldest finished run that was not reported yet. Never waits.

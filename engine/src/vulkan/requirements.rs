@@ -236,3 +236,76 @@ pub fn enable_required(features: &mut vk::PhysicalDeviceVulkan12Features<'_>) {
     features.vulkan_memory_model = vk::TRUE;
     features.scalar_block_layout = vk::TRUE;
 }
+
+/// The same in a host's chain of feature structs, which `VkDeviceCreateInfo::pNext` points to: `VkPhysicalDeviceVulkan12Features`, or
+/// `VkPhysicalDeviceVulkanMemoryModelFeatures` and `VkPhysicalDeviceScalarBlockLayoutFeatures`, whichever is there. When there
+/// is none for a feature, the error names it: then add [`required_features`], or the struct.
+///
+/// # Safety
+/// `chain` is a chain of Vulkan structs, each as its `sType` says, that nobody else uses meanwhile.
+pub unsafe fn enable_required_in_chain(chain: &mut vk::PhysicalDeviceFeatures2<'_>) -> Result<(), super::Error> {
+    let mut next = chain.p_next.cast::<vk::BaseOutStructure<'_>>();
+    let (mut memory_model, mut scalar_layout) = (false, false);
+    while !next.is_null() {
+        // SAFETY: this function's contract.
+        unsafe {
+            match (*next).s_type {
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => {
+                    enable_required(&mut *next.cast::<vk::PhysicalDeviceVulkan12Features<'_>>());
+                    (memory_model, scalar_layout) = (true, true);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES => {
+                    let features = next.cast::<vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>>();
+                    (*features).vulkan_memory_model = vk::TRUE;
+                    memory_model = true;
+                }
+                vk::StructureType::PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES => {
+                    let features = next.cast::<vk::PhysicalDeviceScalarBlockLayoutFeatures<'_>>();
+                    (*features).scalar_block_layout = vk::TRUE;
+                    scalar_layout = true;
+                }
+                _ => {}
+            }
+            next = (*next).p_next;
+        }
+    }
+    let named = [(memory_model, "vulkanMemoryModel"), (scalar_layout, "scalarBlockLayout")];
+    let missing: Vec<_> = named.into_iter().filter(|(there, _)| !there).map(|(_, name)| name).collect();
+    if missing.is_empty() { Ok(()) } else { Err(super::Error::FeatureChain(missing.join(" and "))) }
+}
+
+/// What the kernels need as structs of their own, for a chain that has neither `VkPhysicalDeviceVulkan12Features` nor these.
+pub fn required_features()
+-> (vk::PhysicalDeviceVulkanMemoryModelFeatures<'static>, vk::PhysicalDeviceScalarBlockLayoutFeatures<'static>) {
+    (
+        vk::PhysicalDeviceVulkanMemoryModelFeatures::default().vulkan_memory_model(true),
+        vk::PhysicalDeviceScalarBlockLayoutFeatures::default().scalar_block_layout(true),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_set_wherever_a_host_keeps_them() {
+        let mut twelve = vk::PhysicalDeviceVulkan12Features::default();
+        let mut eleven = vk::PhysicalDeviceVulkan11Features::default();
+        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut twelve).push_next(&mut eleven);
+        // SAFETY: the chain was made above.
+        unsafe { enable_required_in_chain(&mut chain) }.unwrap();
+        assert_eq!((twelve.vulkan_memory_model, twelve.scalar_block_layout), (vk::TRUE, vk::TRUE));
+
+        let mut model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
+        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut model);
+        // SAFETY: as above.
+        let error = unsafe { enable_required_in_chain(&mut chain) }.unwrap_err().to_string();
+        assert!(error.contains("scalarBlockLayout") && !error.contains("vulkanMemoryModel"), "{error}");
+        let (mut model, mut scalar) = required_features();
+        (model.vulkan_memory_model, scalar.scalar_block_layout) = (vk::FALSE, vk::FALSE);
+        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut model).push_next(&mut scalar);
+        // SAFETY: as above.
+        unsafe { enable_required_in_chain(&mut chain) }.unwrap();
+        assert_eq!((model.vulkan_memory_model, scalar.scalar_block_layout), (vk::TRUE, vk::TRUE));
+    }
+}

@@ -81,31 +81,37 @@ impl Timers {
         if there == 0 { Ok(()) } else { self.add(runs.saturating_sub(there)) }
     }
 
-    /// Takes a free pool for `run`, resets it, and stamps the start. `None` when there is none.
-    ///
-    /// # Safety
-    /// `commands` is in the recording state, outside a render pass, on the host's queue family.
-    pub unsafe fn begin(&mut self, commands: vk::CommandBuffer, run: u64) -> Option<vk::QueryPool> {
-        let slot = self.slots.iter_mut().find(|s| s.run.is_none())?;
-        slot.run = Some(run);
-        let device = &self.shared.host.device;
-        // SAFETY: this function's contract; the pool is not in use, its results were taken.
-        unsafe {
-            device.cmd_reset_query_pool(commands, slot.pool, 0, self.stamps.len() as u32);
-            device.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, slot.pool, 0);
-        }
-        Some(slot.pool)
+    /// Pools there are.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
     }
 
-    /// Stamps the end of command `index`, if a pass ends there.
+    /// Takes a free pool for `run`, by its number. `None` when there is none.
+    pub fn take_slot(&mut self, run: u64) -> Option<usize> {
+        let slot = self.slots.iter().position(|s| s.run.is_none())?;
+        self.slots[slot].run = Some(run);
+        Some(slot)
+    }
+
+    /// Resets a pool and stamps the start.
     ///
     /// # Safety
-    /// As for [`Timers::begin`], which returned `pool` for this command buffer.
-    pub unsafe fn stamp(&self, commands: vk::CommandBuffer, pool: vk::QueryPool, index: usize) {
-        let Ok(pass) = self.passes.binary_search_by_key(&index, |p| p.command + p.commands - 1) else { return };
-        let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-        // SAFETY: this function's contract; there is a query a pass and one more.
-        unsafe { self.shared.host.device.cmd_write_timestamp(commands, stage, pool, pass as u32 + 1) };
+    /// `commands` is in the recording state, outside a render pass, on the host's queue family. When they are run, the pool is not in
+    /// use: its results were taken.
+    pub unsafe fn start(&self, commands: vk::CommandBuffer, slot: usize) -> vk::QueryPool {
+        let (device, pool) = (&self.shared.host.device, self.slots[slot].pool);
+        // SAFETY: this function's contract.
+        unsafe {
+            device.cmd_reset_query_pool(commands, pool, 0, self.stamps.len() as u32);
+            device.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, pool, 0);
+        }
+        pool
+    }
+
+    /// The query that is stamped behind command `index`, if a pass ends there and anything is timed.
+    pub fn query_behind(&self, index: usize) -> Option<u32> {
+        let pass = self.passes.binary_search_by_key(&index, |p| p.command + p.commands - 1).ok()?;
+        (!self.slots.is_empty()).then_some(pass as u32 + 1)
     }
 
     /// The oldest run whose stamps are all there. Never waits.

@@ -34,6 +34,31 @@ impl Combine {
     }
 }
 
+/// Which events of its contacts a collider is told of: see [`EventKind::ContactBegin`](crate::EventKind::ContactBegin).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContactReports {
+    /// When one begins to push.
+    pub begin: bool,
+    /// In every step in which one goes on pushing: its impulse, and where. Many, if many bodies ask for it.
+    pub persist: bool,
+    /// When one no longer pushes.
+    pub end: bool,
+}
+
+impl ContactReports {
+    /// Of none.
+    pub const NONE: Self = Self { begin: false, persist: false, end: false };
+    /// That they begin and end.
+    pub const CHANGES: Self = Self { begin: true, persist: false, end: true };
+    /// Of everything.
+    pub const ALL: Self = Self { begin: true, persist: true, end: true };
+
+    fn bits(self) -> u32 {
+        let bit = |asked: bool, bit: u32| if asked { bit } else { 0 };
+        bit(self.begin, traits::TELL_BEGIN) | bit(self.persist, traits::TELL_PERSIST) | bit(self.end, traits::TELL_END)
+    }
+}
+
 /// What some collider of a world is or does: a step has passes only for what there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -48,11 +73,14 @@ pub struct Features {
     pub sensors: bool,
     /// Cylinders and cones.
     pub curved: bool,
+    /// Contacts that are told by events.
+    pub reports: bool,
 }
 
 impl Features {
     /// Nothing but shapes and friction.
-    pub const NONE: Self = Self { surfaces: false, rolling: false, bounces: false, sensors: false, curved: false };
+    pub const NONE: Self =
+        Self { surfaces: false, rolling: false, bounces: false, sensors: false, curved: false, reports: false };
 
     /// These, and those of one more collider.
     pub(crate) fn with(self, c: &Collider) -> Self {
@@ -65,6 +93,7 @@ impl Features {
             bounces,
             sensors: self.sensors || c.sensor,
             curved: self.curved || c.is_curved(),
+            reports: self.reports || c.reports != ContactReports::NONE,
         }
     }
 }
@@ -76,5 +105,6 @@ impl Collider {
             | self.restitution_combine.code() << traits::RESTITUTION
             | self.friction_combine.code() << traits::ROLLING
             | if self.sensor { traits::SENSOR } else { 0 }
+            | self.reports.bits()
     }
 }

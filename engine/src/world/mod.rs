@@ -21,7 +21,7 @@ pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use joint::{JointDesc, JointError, JointHandle};
-pub use material::{Combine, Features};
+pub use material::{Combine, ContactReports, Features};
 pub use shape::{Collider, Shape};
 
 pub(crate) use edit::{Edit, Sent};

@@ -1,6 +1,6 @@
 //! Shapes and what they are made of.
 
-use super::{Combine, Hull, WorldError, finite1, finite3, not_negative, unit};
+use super::{Combine, ContactReports, Hull, WorldError, finite1, finite3, not_negative, unit};
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::shape as code;
 use std::sync::Arc;
@@ -84,6 +84,9 @@ pub struct Collider {
     pub surface_spin: Vec3,
     /// Whether it only reports what overlaps it, and touches nothing.
     pub sensor: bool,
+    /// Which of its contacts are told by events. Those of a pair are told when either side asks for it; by default none is,
+    /// and costs nothing.
+    pub reports: ContactReports,
     /// Groups it belongs to.
     pub groups: u32,
     /// Groups it collides with. Both sides have to agree.
@@ -107,6 +110,7 @@ impl From<Shape> for Collider {
             surface_velocity: Vec3::ZERO,
             surface_spin: Vec3::ZERO,
             sensor: false,
+            reports: ContactReports::NONE,
             groups: 1,
             mask: u32::MAX,
         }
@@ -195,6 +199,12 @@ impl Collider {
     /// One that only reports what overlaps it.
     pub fn sensing(mut self) -> Self {
         self.sensor = true;
+        self
+    }
+
+    /// With events of its contacts: see [`Collider::reports`](Self#structfield.reports).
+    pub fn reports(mut self, reports: ContactReports) -> Self {
+        self.reports = reports;
         self
     }
 

@@ -61,8 +61,12 @@ pub mod counter {
     pub const SENSED: u32 = 10;
     /// Those that are kept of the last step.
     pub const SENSED_LAST: u32 = 11;
+    /// Manifolds of the last step that was made.
+    pub const MADE: u32 = 12;
+    /// The same of the one before it.
+    pub const MADE_BEFORE: u32 = 13;
     /// Counters.
-    pub const COUNT: u32 = 12;
+    pub const COUNT: u32 = 14;
 }
 
 /// Entries of `args`.
@@ -83,8 +87,10 @@ pub mod dispatch {
     pub const ISLANDS: u32 = 6;
     /// Room for overlaps with sensors, 64 a workgroup.
     pub const SENSED: u32 = 7;
+    /// Every manifold of the step before, 64 a workgroup.
+    pub const BEFORE: u32 = 8;
     /// Dispatches.
-    pub const COUNT: u32 = 8;
+    pub const COUNT: u32 = 9;
 }
 
 /// Bits of the overflow word.
@@ -127,6 +133,8 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.counters.put(counter::EDITS, 0);
     b.counters.put(counter::ISLANDS, 0);
     if open {
+        b.counters.put(counter::MADE_BEFORE, b.counters.at(counter::MADE));
+        b.counters.put(counter::MADE, solved);
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS).wrapping_add(1));
     }
     let entries = push.manifolds.wrapping_add(push.joints).wrapping_mul(2);
@@ -136,6 +144,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::ENTRIES, groups(within(entries, entries), 256));
     b.args.put(dispatch::JOINTS, groups(within(push.joints, push.joints), 64));
     b.args.put(dispatch::SENSED, groups(within(push.sensed, push.sensed), 64));
+    b.args.put(dispatch::BEFORE, groups(within(b.counters.at(counter::MADE_BEFORE), push.manifolds), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
     // Those of the last step must not move anything if this one is not made.
     let mut colour = 0;

@@ -24,4 +24,6 @@ pub mod sensors_list;
 pub mod touch;
 pub mod touch_curved;
 pub mod touch_hull;
+pub mod touching_ended;
+pub mod touching_find;
 pub mod walk;

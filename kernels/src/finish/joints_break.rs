@@ -70,8 +70,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             b.joints.put(item, joint);
             let step = b.counters.at(counter::STEPS).wrapping_sub(1);
             let (force, torque) = (sqrt(force.length_squared()), sqrt(torque.length_squared()));
-            let record =
-                EventRecord { kind: event::BROKEN, index: item, step, force, torque, other: 0, generations: 0 };
+            let mut record = EventRecord::new(event::BROKEN, item, step);
+            record.value = Vec3::new(force, torque, 0.0);
             append(&mut b.counters, &mut b.events, push.events, record);
         }
     }

@@ -2,10 +2,12 @@
 
 pub mod body_poses;
 pub mod continuous;
+pub mod drawn_poses;
 pub mod joints_break;
 pub mod sensors_keep;
 pub mod sensors_tell;
 pub mod stiffness_store;
 pub mod store;
 pub mod surfaces_store;
+pub mod touching_tell;
 pub mod velocity;

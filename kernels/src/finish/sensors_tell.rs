@@ -64,13 +64,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
 #[inline(always)]
 fn told(kind: u32, overlap: &Overlap, step: u32) -> EventRecord {
-    EventRecord {
-        kind,
-        index: overlap.sensor,
-        step,
-        force: 0.0,
-        torque: 0.0,
-        other: overlap.other,
-        generations: overlap.generations,
-    }
+    let mut record = EventRecord::new(kind, overlap.sensor, step);
+    record.other = overlap.other;
+    record.generations = overlap.generations;
+    record
 }

@@ -79,15 +79,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.previous.put(item, Vec3::ZERO);
         b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         let step = b.counters.at(counter::STEPS).wrapping_sub(1);
-        let record = EventRecord {
-            kind: event::QUARANTINED,
-            index: item,
-            step,
-            force: 0.0,
-            torque: 0.0,
-            other: 0,
-            generations: 0,
-        };
+        let record = EventRecord::new(event::QUARANTINED, item, step);
         append(&mut b.counters, &mut b.events, push.events, record);
     }
 }

@@ -31,6 +31,12 @@ pub mod traits {
     pub const SENSOR: u32 = 1 << 9;
     /// Set when its body must not pass through anything.
     pub const CONTINUOUS: u32 = 1 << 10;
+    /// Set when it is told that a contact of it began.
+    pub const TELL_BEGIN: u32 = 1 << 11;
+    /// Set when it is told that one goes on.
+    pub const TELL_PERSIST: u32 = 1 << 12;
+    /// Set when it is told that one ended.
+    pub const TELL_END: u32 = 1 << 13;
     /// From here on: which of the colliders that had its slot it is.
     pub const GENERATION: u32 = 16;
 }

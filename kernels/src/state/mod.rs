@@ -4,3 +4,4 @@ pub mod edits;
 pub mod events;
 pub mod material;
 pub mod rigid;
+pub mod touching;

@@ -8,14 +8,14 @@ pub mod bvh;
 use super::primitives::bits;
 use super::primitives::scan::{self, Scan};
 use super::primitives::sort::{KeyedItems, Sort};
-use super::step::StepOptions;
+use super::step::{StepOptions, event_room};
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use bvh::{Bvh, Search, Tree};
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
 use drystone_kernels::detect::{
     apart_buckets, apart_pairs, bounds, contacts, contacts_curved, contacts_hull, gate, joints_apart, manifold_pairs,
-    sensors, sensors_list, touch, touch_curved, touch_hull,
+    sensors, sensors_list, touch, touch_curved, touch_hull, touching_ended, touching_find,
 };
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::{DispatchArgs, Extent, Pair};
@@ -306,4 +306,42 @@ pub(super) fn record_contacts(
         previous: s.previous,
     };
     r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(contacts::Push { manifolds }))
+}
+
+/// Which of the contacts that somebody asked about pushed in the last step, one word a manifold; and tells those of that
+/// step that there are no longer. Must run while the rows of that step are there.
+pub(super) fn record_touching_before(
+    r: &mut Recording,
+    s: &StateBuffers,
+    capacities: &Capacities,
+    sizes: Dispatches,
+) -> Result<Buffer<u32>, PlanError> {
+    let limit = capacities.manifolds;
+    let touched = r.scratch("touched", u64::from(limit))?;
+    let met_again = r.scratch("met_again", u64::from(limit))?;
+    r.fill(met_again, 0..u64::from(limit), 0)?;
+    let bind = touching_find::Bind {
+        manifolds: s.manifolds,
+        colliders: s.colliders,
+        counters: s.counters,
+        bodies: s.bodies,
+        rows: s.rows,
+        entries: s.entries,
+        cached_pairs: s.cached_pairs,
+        last_touching: s.last_touching,
+        touched,
+        met_again,
+    };
+    r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(touching_find::Push { limit }))?;
+    let bind = touching_ended::Bind {
+        cached_pairs: s.cached_pairs,
+        colliders: s.colliders,
+        last_touching: s.last_touching,
+        met_again,
+        counters: s.counters,
+        events: s.events,
+    };
+    let push = touching_ended::Push { limit, events: event_room(capacities) };
+    r.dispatch_indirect(sizes.args, dispatch::BEFORE, bind.with(push))?;
+    Ok(touched)
 }

@@ -2,10 +2,12 @@
 
 use super::solve::{Solve, row_stiffness, surfaces};
 use super::step::event_room;
-use super::{PlanError, Recording};
+use super::{Buffer, PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
-use drystone_kernels::finish::{body_poses, continuous, joints_break, sensors_keep, sensors_tell, store, velocity};
+use drystone_kernels::finish::{
+    body_poses, continuous, joints_break, sensors_keep, sensors_tell, store, touching_tell, velocity,
+};
 
 /// Forces of joints, and what they break. Without dual passes the force is that of the stiffness.
 pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
@@ -96,6 +98,24 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
         surfaces::record_store(solve, r)?;
     }
     if solve.options.row_stiffness { row_stiffness::record_store(solve, r) } else { Ok(()) }
+}
+
+/// Which contacts began, went on or ended, among those that somebody asked about; `touched` tells which pushed before.
+pub(super) fn record_touching(solve: &Solve<'_>, r: &mut Recording, touched: Buffer<u32>) -> Result<(), PlanError> {
+    let s = solve.state;
+    let bind = touching_tell::Bind {
+        params: s.params,
+        manifolds: s.manifolds,
+        points: s.points,
+        starts: s.starts,
+        colliders: s.colliders,
+        touched,
+        counters: s.counters,
+        last_touching: s.last_touching,
+        events: s.events,
+    };
+    let push = touching_tell::Push { limit: solve.capacities.manifolds, events: event_room(solve.capacities) };
+    r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
 }
 
 /// What began and ended overlapping sensors.

@@ -3,7 +3,7 @@
 use super::hull::Pool;
 use super::{Read, nonsense};
 use crate::snapshot::{Reader, SnapshotError, Writer};
-use crate::world::{BodyDesc, BodyEntry, BodyKind, Collider, Combine, HullTable, Shape};
+use crate::world::{BodyDesc, BodyEntry, BodyKind, Collider, Combine, ContactReports, HullTable, Shape};
 use crate::world::{WorldError, finite3, not_negative};
 use drystone_kernels::state::rigid::NONE;
 
@@ -108,6 +108,8 @@ fn save_collider(c: &Collider, w: &mut Writer, pool: &Pool) {
     w.vec3(c.surface_velocity);
     w.vec3(c.surface_spin);
     w.bool(c.sensor);
+    let ContactReports { begin, persist, end } = c.reports;
+    [begin, persist, end].into_iter().for_each(|bit| w.bool(bit));
     w.u32(c.groups);
     w.u32(c.mask);
 }
@@ -143,6 +145,7 @@ fn load_collider(r: &mut Reader<'_>, pool: &Pool) -> Read<Collider> {
         surface_velocity: r.vec3()?,
         surface_spin: r.vec3()?,
         sensor: r.bool("sensor")?,
+        reports: ContactReports { begin: r.bool("reports")?, persist: r.bool("reports")?, end: r.bool("reports")? },
         groups: r.u32()?,
         mask: r.u32()?,
     })

@@ -23,7 +23,7 @@ impl World {
         let pool = hull::Pool::of(self);
         w.vec3(self.gravity);
         let f = self.features;
-        [f.surfaces, f.rolling, f.bounces, f.sensors, f.curved].into_iter().for_each(|bit| w.bool(bit));
+        [f.surfaces, f.rolling, f.bounces, f.sensors, f.curved, f.reports].into_iter().for_each(|bit| w.bool(bit));
         pool.save(w);
         self.hulls.save(w, &pool);
         w.list(self.slots.iter(), |w, slot| {
@@ -55,6 +55,7 @@ impl World {
             bounces: r.bool("features")?,
             sensors: r.bool("features")?,
             curved: r.bool("features")?,
+            reports: r.bool("features")?,
         };
         let pool = hull::Pool::load(r)?;
         let mut hulls = HullTable::load(r, &pool)?;

@@ -1,0 +1,211 @@
+//! Poses in the host's own buffers: with its stride, between the last two frames, for renderers whose frames are not those of the
+//! physics. Descriptor sets are made when a buffer is lent and when lists have grown; recording only binds them.
+
+use super::error::{During, Error};
+use super::frames::{Frames, Retired};
+use super::host::Shared;
+use super::memory::Memory;
+use super::program::Program;
+use super::record::{Flags, HostAccess};
+use crate::Result;
+use crate::layout::BodyPose;
+use crate::plan::Groups;
+use crate::state::StateBuffers;
+use crate::stepper::Stepper;
+use ash::vk;
+use drystone_kernels::finish::drawn_poses;
+use std::sync::Arc;
+
+/// A buffer of the host's that poses are written into: a [`BodyPose`] by body slot, and nothing between them is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoseTarget {
+    /// The buffer, made for use as a storage buffer.
+    pub buffer: vk::Buffer,
+    /// First byte of the first pose: a multiple of 4.
+    pub offset: u64,
+    /// Bytes from one pose to the next: a multiple of 4, at least 32.
+    pub stride: u32,
+    /// Body slots there is room for; those behind are left out.
+    pub count: u32,
+}
+
+/// A buffer that was lent: see [`Stepper::lend_pose_buffer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LentPoses(usize);
+
+/// A descriptor set with the poses and a target. Dropping it destroys it; the device has finished with it then.
+pub(super) struct DrawnSet {
+    shared: Arc<Shared>,
+    pool: vk::DescriptorPool,
+    set: vk::DescriptorSet,
+}
+
+impl Drop for DrawnSet {
+    fn drop(&mut self) {
+        // SAFETY: made from this device, which has finished with it (the type's contract).
+        unsafe { self.shared.host.device.destroy_descriptor_pool(self.pool, None) };
+    }
+}
+
+/// A target, and the set for the program that is loaded.
+pub(super) struct Lent {
+    target: PoseTarget,
+    set: DrawnSet,
+}
+
+impl PoseTarget {
+    /// Bytes up to the end of the last pose.
+    fn end(&self) -> u64 {
+        let behind = u64::from(self.stride) * u64::from(self.count.saturating_sub(1));
+        self.offset.saturating_add(behind).saturating_add(size_of::<BodyPose>() as u64)
+    }
+
+    fn check(&self, limit: u64) -> Result<(), Error> {
+        let refuse = |why: String| Err(Error::PoseTarget(why));
+        if !self.offset.is_multiple_of(4) || !self.stride.is_multiple_of(4) {
+            return refuse(format!("offset {} and stride {} must be multiples of 4", self.offset, self.stride));
+        }
+        if (self.stride as usize) < size_of::<BodyPose>() || self.count == 0 {
+            return refuse(format!("{} poses {} bytes apart; a pose has 32 bytes", self.count, self.stride));
+        }
+        if self.end() > limit {
+            return refuse(format!("{} bytes, and the device binds at most {limit}", self.end()));
+        }
+        Ok(())
+    }
+}
+
+impl<M: Memory> Frames<M> {
+    fn drawn_set(&self, program: &Program<M>, b: &StateBuffers, target: &PoseTarget) -> Result<DrawnSet> {
+        let (shared, stage) = (self.shared.clone(), &drawn_poses::STAGE);
+        let (device, layout) = (&self.shared.host.device, self.kernels.get(stage)?.set_layout);
+        let sizes = [vk::DescriptorPoolSize::default()
+            .ty(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(stage.bindings.len() as u32)];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        // SAFETY: the device is alive; descriptions borrow locals that live through the calls.
+        let pool = unsafe { device.create_descriptor_pool(&info, None) }.during("vkCreateDescriptorPool")?;
+        let mut made = DrawnSet { shared, pool, set: vk::DescriptorSet::null() };
+        let layouts = [layout];
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        // SAFETY: as above; the pool has room for one.
+        made.set = unsafe { device.allocate_descriptor_sets(&info) }.during("vkAllocateDescriptorSets")?[0];
+        self.shared.name(made.set, c"drawn_poses");
+        let whole = |buffer: Option<vk::Buffer>| (buffer.unwrap_or_default(), vk::WHOLE_SIZE);
+        let buffers = [
+            whole(program.vk_buffer(b.body_poses.id())),
+            whole(program.vk_buffer(b.previous_body_poses.id())),
+            (target.buffer, target.end()),
+        ];
+        let infos = buffers.map(|(buffer, range)| [vk::DescriptorBufferInfo::default().buffer(buffer).range(range)]);
+        let writes: Vec<_> = (stage.bindings.iter().zip(&infos))
+            .map(|(binding, info)| {
+                vk::WriteDescriptorSet::default()
+                    .dst_set(made.set)
+                    .dst_binding(binding.number)
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .buffer_info(info)
+            })
+            .collect();
+        // SAFETY: the set is new; the buffers are alive (contract of `Stepper::lend_pose_buffer`).
+        unsafe { device.update_descriptor_sets(&writes, &[]) };
+        Ok(made)
+    }
+
+    /// Sets of all lent buffers for a program that is about to be loaded.
+    pub(super) fn drawn_sets(&self, program: &Program<M>, b: &StateBuffers) -> Result<Vec<Option<DrawnSet>>> {
+        let one = |lent: &Option<Lent>| lent.as_ref().map(|l| self.drawn_set(program, b, &l.target)).transpose();
+        self.lent.iter().map(one).collect()
+    }
+
+    /// Exchanges them; those before go when the device is through with them.
+    pub(super) fn exchange_drawn(&mut self, sets: Vec<Option<DrawnSet>>) {
+        let pairs = self.lent.iter_mut().flatten().zip(sets.into_iter().flatten());
+        let old: Vec<_> = pairs.map(|(lent, set)| std::mem::replace(&mut lent.set, set)).collect();
+        old.into_iter().for_each(|set| self.retire(Retired::Drawn(set)));
+    }
+}
+
+impl<M: Memory> Stepper<Frames<M>> {
+    /// Makes ready to write poses into a buffer of the host's, with [`Stepper::record_poses`]. Any number may be lent:
+    /// one a frame in flight, say.
+    ///
+    /// # Safety
+    /// The buffer belongs to the stepper's device, is large enough, was made for use as a storage buffer, and is alive until
+    /// it is given back or the stepper dropped, and the device has finished.
+    pub unsafe fn lend_pose_buffer(&mut self, target: PoseTarget) -> Result<LentPoses> {
+        let device = &mut self.device;
+        target.check(device.shared.support.max_storage_buffer_range)?;
+        let set = device.drawn_set(&device.program, &self.core.plan().buffers, &target)?;
+        let lent = Some(Lent { target, set });
+        let free = device.lent.iter().position(Option::is_none);
+        let index = free.unwrap_or(device.lent.len());
+        if index == device.lent.len() {
+            device.lent.push(lent);
+        } else {
+            device.lent[index] = lent;
+        }
+        Ok(LentPoses(index))
+    }
+
+    /// Gives a buffer back. The stepper uses it no more from the frame after the next recorded one on.
+    pub fn return_pose_buffer(&mut self, lent: LentPoses) {
+        if let Some(lent) = self.device.lent.get_mut(lent.0).and_then(Option::take) {
+            self.device.retire(Retired::Drawn(lent.set));
+        }
+    }
+
+    /// Records poses into a buffer that was lent: those that are `part` of the way from the frame before to the last recorded
+    /// one, 0 to 1 ([`BodyPose::after`]). In any command buffer behind that frame's, with a step in it or not: for a
+    /// renderer with more frames than the physics has, or fewer. Does not submit, wait or allocate.
+    ///
+    /// **On entry** it waits for what `entry` names, such as a vertex shader's reads of the target; **on exit** poses are
+    /// visible to what `exit` names. The compute pipeline, descriptor set 0 of the compute bind point and the push constants are
+    /// overwritten.
+    ///
+    /// # Safety
+    /// As for [`Stepper::record`].
+    pub unsafe fn record_poses(
+        &mut self,
+        commands: vk::CommandBuffer,
+        lent: LentPoses,
+        part: f32,
+        entry: Option<HostAccess>,
+        exit: Option<HostAccess>,
+    ) {
+        let Self { core, device, .. } = self;
+        let bodies = core.plan().capacities.bodies;
+        let shared = device.shared.clone();
+        let Some(Some(Lent { target, set })) = device.lent.get(lent.0) else { return };
+        let (target, set, stage) = (*target, set.set, &drawn_poses::STAGE);
+        // It was compiled when the buffer was lent.
+        let Ok(kernel) = device.kernels.get(stage) else { return };
+        let push = drawn_poses::Push {
+            count: bodies.min(target.count),
+            first: (target.offset / 4) as u32,
+            stride: target.stride / 4,
+            part: part.clamp(0.0, 1.0),
+        };
+        let [x, y] = Groups::grid(push.count.div_ceil(stage.threads));
+        // SAFETY: this function's contract; handles were made from this device and are alive.
+        unsafe {
+            let vk = &shared.host.device;
+            shared.cmd_begin_label(commands, c"drystone poses");
+            if let Some(entry) = entry {
+                shared.cmd_barrier(commands, Flags::opening(entry));
+            }
+            shared.cmd_barrier(commands, Flags::between_parts());
+            // Lists may have grown since the last frame.
+            device.record_carries(commands);
+            vk.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, kernel.pipeline);
+            vk.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, kernel.layout, 0, &[set], &[]);
+            let bytes = bytemuck::bytes_of(&push);
+            vk.cmd_push_constants(commands, kernel.layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
+            vk.cmd_dispatch(commands, x, y, 1);
+            if let Some(exit) = exit {
+                shared.cmd_barrier(commands, Flags::closing(exit));
+            }
+            shared.cmd_end_label(commands);
+        }
+    }
+}
