@@ -28,8 +28,8 @@ struct Ball {
 impl Ball {
     fn new(random: &mut Random, i: usize, radius: f32) -> Self {
         let axes = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
-        let direction = if i % 5 == 0 { axes[random.below(6) as usize] } else { direction(random) };
-        let reach = if i % 3 == 0 { random.range(0.0, 2.0) } else { 30.0 };
+        let direction = if i.is_multiple_of(5) { axes[random.below(6) as usize] } else { direction(random) };
+        let reach = if i.is_multiple_of(3) { random.range(0.0, 2.0) } else { 30.0 };
         Self { centre: place(random) * 1.5, radius, direction, reach }
     }
 
@@ -291,7 +291,7 @@ fn what_is_closest_is_what_a_search_through_all_colliders_finds() {
     let world = world(&mut random, 60);
     let targets = targets(&world);
     let (all, mut batch) = (QueryFilter::default(), QueryBatch::new());
-    let reach = |i: usize| if i % 2 == 0 { 0.4 } else { f32::INFINITY };
+    let reach = |i: usize| if i.is_multiple_of(2) { 0.4 } else { f32::INFINITY };
     let mut placed: Vec<_> = Vec::new();
     for i in 0..POINTS + SHAPES {
         let index = if i < POINTS {

@@ -189,12 +189,11 @@ fn answers_lie_on_the_device_for_the_hosts_own_commands_and_too_many_are_refused
     let landing = Landing::new(device, 64);
     let (all, mut asked) = (QueryFilter::default(), QueryBatch::new());
     asked.ray(Vec3::ZERO, Vec3::X, 9.0, all).unwrap();
-    // SAFETY (all calls): behind the frame, in the same commands.
-    let refused = |stepper: &mut Stepper<Frames<GpuAllocator>>, commands, batch: &QueryBatch| match unsafe {
-        stepper.record_queries(commands, batch, None)
-    } {
-        Err(Error::Query(error)) => error,
-        other => panic!("{other:?}"),
+    let refused = |stepper: &mut Stepper<Frames<GpuAllocator>>, commands, batch: &QueryBatch| {
+        // SAFETY: behind the frame, in the same commands.
+        let recorded = unsafe { stepper.record_queries(commands, batch, None) };
+        let Err(Error::Query(error)) = recorded else { panic!("{recorded:?}") };
+        error
     };
     assert_eq!(host.stepper.query_views(), None);
     host.frame(0, |stepper, commands| assert_eq!(refused(stepper, commands, &asked), QueryError::NotReserved));

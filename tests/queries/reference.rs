@@ -183,10 +183,8 @@ fn nearest(points: &[DVec3]) -> (DVec3, Vec<DVec3>) {
             }
             for row in 0..n {
                 if row != i {
-                    let factor = m[row][i] / m[i][i];
-                    for k in i..=n {
-                        m[row][k] -= factor * m[i][k];
-                    }
+                    let (pivot, factor) = (m[i].clone(), m[row][i] / m[i][i]);
+                    m[row].iter_mut().zip(pivot).for_each(|(v, p)| *v -= factor * p);
                 }
             }
         }
