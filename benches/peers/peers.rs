@@ -5,8 +5,10 @@
 //!
 //! Both run at dt 1/60 on all cores, without sleeping. rapier3d at 3 iterations, the fewest that hold the pile.
 //!
-//! `cargo bench -p drystone-peers -- --stands` asks instead what stands after a minute: see `standing.rs`.
+//! `cargo bench -p drystone-peers -- --stands` asks instead what stands after a minute: see `standing.rs`;
+//! `-- --queries` compares batches of queries: see `queries.rs`.
 
+mod queries;
 mod standing;
 
 use drystone::backend::Device;
@@ -254,6 +256,9 @@ fn llvmpipe() -> Option<Device> {
 fn main() {
     if std::env::args().any(|a| a == "--stands") {
         return standing::main();
+    }
+    if std::env::args().any(|a| a == "--queries") {
+        return queries::main();
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let all: [(&str, World); 4] = [

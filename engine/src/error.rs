@@ -74,6 +74,9 @@ pub enum Error {
     /// A picture that cannot be made.
     #[error(transparent)]
     Render(#[from] crate::render::RenderError),
+    /// A query that cannot be answered.
+    #[error(transparent)]
+    Query(#[from] crate::queries::QueryError),
     /// A setting is out of its range.
     #[error(transparent)]
     Settings(#[from] crate::SettingsError),

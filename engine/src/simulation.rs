@@ -2,6 +2,7 @@
 
 use crate::backend::{Device, DeviceInfo, MemoryUse, Runner, RunnerExt};
 use crate::plan::step::StepPlan;
+use crate::queries::{QueryBatch, QueryResults};
 use crate::state::{Capacities, StateBuffers, UserBuffer};
 use crate::stepper::{BodyState, JointState, StepReport, Stepper, first_capacities};
 use crate::world::{BodyHandle, JointHandle, World};
@@ -161,6 +162,12 @@ impl Simulation {
     /// What all joints did, as [`Simulation::joint`] tells it, in the order of [`World::joints`].
     pub fn joints(&mut self) -> Result<Vec<(JointHandle, JointState)>> {
         self.stepper.joints()
+    }
+
+    /// Answers a batch of queries about the world as the last step left it, and waits for the device once. Room for them
+    /// is made as it is needed, and kept: see [`queries`](crate::queries).
+    pub fn query(&mut self, batch: &QueryBatch) -> Result<QueryResults> {
+        self.stepper.query(batch)
     }
 
     /// How many colours the last step used, the fallback not counted.

@@ -9,6 +9,7 @@ pub mod detect;
 mod finish;
 mod graph;
 pub mod primitives;
+pub mod queries;
 mod recording;
 mod sharing;
 mod solve;

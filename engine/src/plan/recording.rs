@@ -355,6 +355,13 @@ impl Recording {
         self.buffers.iter().position(|b| b.name == name).map(|i| BufferId(i as u32))
     }
 
+    /// `stem`, or the first of `stem2`, `stem3`, ... that no buffer's name begins with.
+    pub(crate) fn free_name(&self, stem: &str) -> String {
+        let taken = |name: &str| self.buffers.iter().any(|b| b.name.split('.').next() == Some(name));
+        let others = (2..).map(|i: u32| format!("{stem}{i}"));
+        std::iter::once(stem.to_owned()).chain(others).find(|name| !taken(name)).unwrap_or_default()
+    }
+
     /// The memory that its buffers lie in; a [`BlockId`] is an index into it.
     pub fn blocks(&self) -> Vec<BlockInfo> {
         let none = BlockInfo { name: String::new(), size: 0, indirect: false, buffers: Vec::new() };

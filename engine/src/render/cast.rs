@@ -1,7 +1,7 @@
 //! Rays of the caller's, many at a time: what is under the pointer, who sees whom.
 
 use super::plan::record_cast;
-use super::{Attached, RenderError, free_name};
+use super::{Attached, RenderError};
 use crate::backend::RunnerExt;
 use crate::glam::Vec3;
 use crate::plan::{Buffer, Recording};
@@ -86,7 +86,7 @@ fn checked(index: usize, ray: &Ray) -> Result<Ray, RenderError> {
 fn attach(simulation: &mut Simulation, room: usize) -> Result<Attached<Buffers>> {
     let generation = simulation.generation();
     let base = simulation.runner().recording().clone();
-    let name = free_name(&base, "rays");
+    let name = base.free_name("rays");
     let mut r = Recording::sharing(&base, name.as_str());
     let step = simulation.plan();
     r.repeat(&step.recording, step.tree_commands.clone())?;

@@ -22,7 +22,6 @@ pub use plan::{RenderBuffers, RenderOptions, RenderPlan};
 
 use crate::backend::{Part, RunTimes, RunnerExt};
 use crate::glam::Vec3;
-use crate::plan::Recording;
 use crate::{Result, Simulation};
 use drystone_kernels::pictures::common::show;
 
@@ -162,13 +161,6 @@ struct Attached<B> {
     buffers: B,
 }
 
-/// `stem`, or the first of `stem2`, `stem3`, ... that no buffer of the recording begins with.
-fn free_name(recording: &Recording, stem: &str) -> String {
-    let taken = |name: &str| recording.buffers().iter().any(|b| b.name.split('.').next() == Some(name));
-    let others = (2..).map(|i: u32| format!("{stem}{i}"));
-    std::iter::once(stem.to_owned()).chain(others).find(|name| !taken(name)).unwrap_or_default()
-}
-
 impl Renderer {
     /// A renderer for pictures of one size and quality. Its buffers are made with the first picture of a simulation, and
     /// stay until the simulation goes or grows.
@@ -204,7 +196,7 @@ impl Renderer {
     fn attach(&self, simulation: &mut Simulation) -> Result<Attached<RenderBuffers>> {
         let generation = simulation.generation();
         let base = simulation.runner().recording().clone();
-        let name = free_name(&base, "render");
+        let name = base.free_name("render");
         let plan = RenderPlan::new(&base, simulation.plan(), &name, self.options)?;
         let runner = simulation.runner();
         let part = runner.attach(plan.recording)?;

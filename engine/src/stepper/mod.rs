@@ -14,6 +14,7 @@ pub(crate) mod bodies;
 mod core;
 mod history;
 mod joints;
+mod queries;
 mod read;
 mod report;
 mod uploads;
@@ -57,13 +58,15 @@ pub struct Stepper<D: StepDevice> {
     pub(crate) core: Core,
     pub(crate) device: D,
     uploads: Uploads,
+    /// What answers queries, on devices that wait.
+    queries: Option<queries::Attached>,
     /// Frames that were run or recorded.
     frame: u64,
 }
 
 impl<D: StepDevice> Stepper<D> {
     pub(crate) fn from_parts(core: Core, device: D) -> Self {
-        Self { core, device, uploads: Uploads::default(), frame: 0 }
+        Self { core, device, uploads: Uploads::default(), queries: None, frame: 0 }
     }
 
     /// The world, to be read.

@@ -12,6 +12,7 @@ use super::kept::Copied;
 use super::kernels::Kernels;
 use super::memory::{Location, Memory, SharedMemory};
 use super::program::{OldParts, Program, ProgramOptions};
+use super::queries::{Queries, plan_for};
 use super::record::{Flags, HostAccess, record_carry};
 use super::snapshots::Snapshots;
 use super::staging::HostBuffer;
@@ -204,6 +205,8 @@ pub struct Frames<M: Memory> {
     pub(super) lent: Vec<Option<Lent>>,
     /// Snapshots that were recorded, and memory for one that will be.
     pub(super) snapshots: Snapshots<M>,
+    /// Queries, if there is room for any.
+    pub(super) queries: Queries<M>,
     retired: Vec<(u64, Retired<M>)>,
     pending: VecDeque<InFlight>,
     finished: VecDeque<Finished>,
@@ -262,6 +265,7 @@ impl<M: Memory> Frames<M> {
             kept: Vec::new(),
             lent: Vec::new(),
             snapshots: Snapshots::default(),
+            queries: Queries::default(),
             retired: Vec::new(),
             pending: VecDeque::with_capacity(frames as usize + 1),
             finished: VecDeque::new(),
@@ -272,6 +276,11 @@ impl<M: Memory> Frames<M> {
         };
         device.frame_end = attach(&mut device.program, plan)?;
         Ok(device)
+    }
+
+    /// Frames that may be pending.
+    pub(super) fn frames_in_flight(&self) -> usize {
+        self.slots.len()
     }
 
     /// The slot of the next frame to be recorded.
@@ -437,17 +446,23 @@ fn attach<M: Memory>(program: &mut Program<M>, plan: &StepPlan) -> Result<Option
 impl<M: Memory> StepDevice for Frames<M> {
     /// New buffers, unless the plan's are the same; the old ones go when the device is through with them.
     fn load(&mut self, plan: &StepPlan) -> Result<()> {
-        if let Some(old) = self.program.replace_commands(&plan.recording, plan.frame_end.as_ref())? {
+        let room = self.queries.ready.as_ref().map(|(plan, _)| plan.room);
+        let queries = room.map(|room| plan_for(plan, room)).transpose()?;
+        let behind = plan.frame_end.iter().chain(queries.as_ref().map(|q| &q.recording)).collect::<Vec<_>>();
+        let last = Part(behind.len() as u32);
+        if let Some(old) = self.program.replace_commands(&plan.recording, &behind)? {
             self.retire(Retired::Parts(self.number, old));
             self.number += 1;
             self.runs = 0;
             self.frame_end = plan.frame_end.as_ref().map(|_| Part(1));
+            self.queries.ready = queries.map(|q| (q, last));
             return Ok(());
         }
         // SAFETY: the device outlives the stepper (contract of `Stepper::in_frames`).
         let mut program =
             unsafe { Program::new(&self.kernels, &self.memory, plan.recording.clone(), self.program_options) }?;
         let frame_end = attach(&mut program, plan)?;
+        let queries = queries.map(|q| program.attach(&q.recording).map(|part| (q, part))).transpose()?;
         let drawn = self.drawn_sets(&program, &plan.buffers)?;
         self.exchange_drawn(drawn);
         self.carries.push(Carry { blocks: program.vk_blocks(0), copies: self.program.persistent_copies(&program) });
@@ -456,6 +471,7 @@ impl<M: Memory> StepDevice for Frames<M> {
         self.number += 1;
         self.runs = 0;
         self.frame_end = frame_end;
+        self.queries.ready = queries;
         Ok(())
     }
 

@@ -31,6 +31,7 @@ mod once;
 #[cfg(feature = "loader")]
 mod own;
 mod program;
+mod queries;
 mod queue;
 mod record;
 mod requirements;
@@ -54,6 +55,7 @@ pub use memory::{Allocation, Location, Memory, SharedMemory};
 #[cfg(feature = "loader")]
 pub use own::{Loader, OwnDevice, OwnDeviceOptions};
 pub use program::{Program, ProgramOptions};
+pub use queries::{QueryView, QueryViews};
 pub use queue::{Queue, Signal};
 pub use record::HostAccess;
 pub use requirements::{API_VERSION, Missing, Support, enable_required, enable_required_in_chain, required_features};

@@ -128,21 +128,23 @@ impl<M: Memory> Program<M> {
     }
 
     /// Changes the recording to one over the same buffers: other iterations, say. Parts that were attached give way to
-    /// `attached`, in its order. Returns what was there before, which the device may still use; `None` when buffers are
-    /// others. Then, and on failure, nothing has changed.
+    /// `attached`, in its order; together they have the buffers that the program has. Returns what was there before, which
+    /// the device may still use; `None` when buffers are others. Then, and on failure, nothing has changed.
     pub(super) fn replace_commands(
         &mut self,
         recording: &Recording,
-        attached: Option<&Recording>,
+        attached: &[&Recording],
     ) -> crate::Result<Option<OldParts>> {
-        let mut all = [Some(recording), attached].into_iter().flatten();
-        if all.any(|r| r.buffers() != self.recording.buffers()) {
+        let all = || std::iter::once(recording).chain(attached.iter().copied());
+        let same = all().all(|r| self.recording.buffers().starts_with(r.buffers()))
+            && all().any(|r| r.buffers().len() == self.recording.buffers().len());
+        if !same {
             return Ok(None);
         }
-        let all = [Some(recording), attached].into_iter().flatten();
-        let parts = all.map(|r| self.ready(r, &schedule(r))).collect::<crate::Result<_>>()?;
+        let parts = all().map(|r| self.ready(r, &schedule(r))).collect::<crate::Result<_>>()?;
         self.last = None;
-        self.recording = recording.clone();
+        let before = std::mem::replace(&mut self.recording, recording.clone());
+        self.recording.adopt_buffers(&before);
         Ok(Some(OldParts(std::mem::replace(&mut self.parts, parts))))
     }
 

@@ -298,7 +298,7 @@ impl Runner for VulkanRunner {
     fn replace(&mut self, recording: Recording) -> Result<()> {
         self.flush()?;
         // Every submission was waited for.
-        if self.program.replace_commands(&recording, None)?.is_some() {
+        if self.program.replace_commands(&recording, &[])?.is_some() {
             return Ok(());
         }
         // SAFETY: the device is alive and kept so by the `Arc`; the memory is its own.

@@ -59,6 +59,13 @@ impl HullTable {
         Err(WorldError::Full { what: "edges of convex hulls", limit: MAX_EDGES })
     }
 
+    /// The slot of a hull, if it is in the tables.
+    pub fn find(&self, hull: &Arc<Hull>) -> Option<u32> {
+        let is =
+            |slot: &u32| self.entry(*slot).is_some_and(|entry| Arc::ptr_eq(&entry.hull, hull) || entry.hull.is(hull));
+        self.by_hash.get(&hull.hash)?.iter().copied().find(is)
+    }
+
     /// The slot of a hull, and whether it is new in the tables.
     pub fn acquire(&mut self, hull: &Arc<Hull>) -> (u32, bool) {
         let alike = self.by_hash.entry(hull.hash).or_default();

@@ -5,6 +5,7 @@ use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::pictures::common::{View, lifted, pixel, scattered, shift, spot};
 use crate::queries::rays::{Hit, Ray, Targets};
+use crate::queries::records::Filter;
 use crate::state::rigid::{Collider, Hull, HullFace, NONE};
 use crate::{layout, stage};
 
@@ -63,7 +64,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut i = 0;
     while i < rays {
         let direction = scattered(hit.normal, spot(push.sample.wrapping_mul(push.rays).wrapping_add(i), shift));
-        let found = targets.trace(&Ray { origin, reach: view.occlusion, direction }, push.leaves, true);
+        let found = targets.trace(&Ray { origin, reach: view.occlusion, direction }, &Filter::SOLID, push.leaves, true);
         // Near things darken more than far ones, so that the end of the reach is no edge.
         let near = found.distance / view.occlusion;
         open += if found.collider == NONE { 1.0 } else { near * near };

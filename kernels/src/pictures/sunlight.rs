@@ -5,6 +5,7 @@ use crate::layout::{Node, Volume};
 use crate::math::{Pose, tangents};
 use crate::pictures::common::{View, lifted, pixel, shift, spot};
 use crate::queries::rays::{Hit, Ray, Targets};
+use crate::queries::records::Filter;
 use crate::state::rigid::{Collider, Hull, HullFace, NONE};
 use crate::{layout, stage};
 
@@ -66,6 +67,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         hulls: b.hulls,
         hull_faces: b.hull_faces,
     };
-    let blocked = targets.trace(&Ray { origin, reach, direction }, push.leaves, true).collider != NONE;
+    let blocked = targets.trace(&Ray { origin, reach, direction }, &Filter::SOLID, push.leaves, true).collider != NONE;
     b.sunlight.put(item, if faces && !blocked { 1.0 } else { 0.0 });
 }

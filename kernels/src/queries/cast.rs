@@ -4,6 +4,7 @@ use crate::gpu::{Load, Store};
 use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::queries::rays::{Hit, Ray, Targets};
+use crate::queries::records::Filter;
 use crate::state::rigid::{Collider, Hull, HullFace};
 use crate::{layout, stage};
 
@@ -45,5 +46,5 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         hulls: b.hulls,
         hull_faces: b.hull_faces,
     };
-    b.hits.put(item, targets.trace(&b.rays.at(item), push.leaves, false));
+    b.hits.put(item, targets.trace(&b.rays.at(item), &Filter::SOLID, push.leaves, false));
 }

@@ -71,8 +71,14 @@ impl Polytope {
     /// The same, for stages that know no more than outlines.
     #[inline(always)]
     pub fn of(t: &Outlines<'_>, collider: &Collider, solid: Solid) -> Self {
+        Self::listed(t.hulls, collider, solid)
+    }
+
+    /// The same, for stages that look up no faces.
+    #[inline(always)]
+    pub fn listed(hulls: Read<'_, Hull>, collider: &Collider, solid: Solid) -> Self {
         let scaled = collider.what.shape == shape::BOX;
-        let mut hull = t.hulls.at(if scaled { 0 } else { collider.hull }).bounded();
+        let mut hull = hulls.at(if scaled { 0 } else { collider.hull }).bounded();
         if scaled {
             hull.inner = fmin(fmin(collider.size.half().x, collider.size.half().y), collider.size.half().z);
         }

@@ -4,7 +4,7 @@
 //! exists once. The normal always points from the second to the first.
 
 mod box_box;
-mod curved;
+pub mod curved;
 pub mod hull;
 mod hull_clip;
 mod hull_round;

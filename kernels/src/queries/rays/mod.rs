@@ -1,5 +1,5 @@
 //! Rays against the world: through the hierarchy the step has built, to the shapes in its leaves. Pure functions; `cast`,
-//! `sunlight` and `occlusion` call them.
+//! `ray_casts`, `sunlight` and `occlusion` call them.
 //!
 //! Bodies are solid: a ray that starts inside one meets it at distance 0. Half-spaces need no special care, their boxes
 //! are infinite and lie on a single path through the tree.
@@ -12,7 +12,7 @@ use crate::gpu::{Load, Read, Store, fmax, fmin, least};
 use crate::layout;
 use crate::layout::{Aabb, END, LEAF, Node, Volume, volume_of};
 use crate::math::Pose;
-use crate::state::material::traits::SENSOR;
+use crate::queries::records::Filter;
 use crate::state::rigid::{Collider, Hull, HullFace, NONE, shape, world_pose};
 
 layout! {
@@ -77,7 +77,7 @@ pub struct Targets<'a> {
 
 /// One over each component, with zeros kept from becoming infinite.
 #[inline(always)]
-fn inverse(d: Vec3) -> Vec3 {
+pub fn inverse(d: Vec3) -> Vec3 {
     let one = |v: f32| {
         let tiny = 1e-20;
         1.0 / if (v < tiny) & (v > -tiny) { tiny } else { v }
@@ -88,7 +88,7 @@ fn inverse(d: Vec3) -> Vec3 {
 /// Where a ray enters a box: 0 inside of it, [`Touch::NEVER`] when it misses, or meets it beyond `reach`. An empty box is
 /// never met.
 #[inline(always)]
-fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
+pub fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
     let (a, b) = ((bounds.min - origin) * inverse, (bounds.max - origin) * inverse);
     let enter = fmax(fmax(fmin(a.x, b.x), fmin(a.y, b.y)), fmax(fmin(a.z, b.z), 0.0));
     let leave = fmin(fmin(fmax(a.x, b.x), fmax(a.y, b.y)), fmin(fmax(a.z, b.z), reach));
@@ -98,7 +98,7 @@ fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
 }
 
 /// Deeper than a hierarchy can be: a level a bit of the Morton code, then a level a bit of the index.
-const DEPTH: usize = 64;
+pub const DEPTH: usize = 64;
 
 impl Targets<'_> {
     /// A ray against one collider, in world space. This is where shapes are told apart.
@@ -130,24 +130,28 @@ impl Targets<'_> {
         self.volumes.at(volume_of(child)).bounds
     }
 
-    /// The first thing on the ray's way among `leaves` leaves; with `any`, whatever is found first.
+    /// Whether a ray passes by the box of a child.
+    #[inline(always)]
+    fn misses(&self, ray: &Ray, inverse: Vec3, child: u32) -> bool {
+        entry(ray.origin, inverse, ray.reach, &self.bounds(child)) >= Touch::NEVER
+    }
+
+    /// The first thing on the ray's way among `leaves` leaves that the filter sees; with `any`, whatever is found first.
+    /// At the same distance the lower body comes first, then the lower collider.
     ///
     /// Nearer children come first, so that what is found early cuts the search short: this needs a stack, unlike the walk
     /// that finds pairs.
     #[inline(always)]
-    pub fn trace(&self, ray: &Ray, leaves: u32, any: bool) -> Hit {
+    pub fn trace(&self, ray: &Ray, filter: &Filter, leaves: u32, any: bool) -> Hit {
         let mut hit = Hit { distance: ray.reach, collider: NONE, body: NONE, normal: Vec3::ZERO };
         let inverse = inverse(ray.direction);
         let leaves = least(leaves, least(self.order.len(), LEAF - 1));
         let mut stack = [END; DEPTH];
         let mut depth = 0;
-        let mut at = if leaves == 0 || ray.reach < 0.0 {
-            END
-        } else if leaves == 1 {
-            LEAF
-        } else {
-            0
-        };
+        // The box of a single leaf, whose body may be none, is nobody's child.
+        let root = if leaves == 1 { LEAF } else { 0 };
+        let nothing = leaves == 0 || ray.reach < 0.0 || (leaves == 1 && self.misses(ray, inverse, root));
+        let mut at = if nothing { END } else { root };
         // No node is visited twice, so the bound is only met in a broken tree.
         let mut fuel = leaves.wrapping_mul(2);
         while at != END && fuel > 0 {
@@ -157,9 +161,11 @@ impl Targets<'_> {
                 let index = self.order.at(at & !LEAF);
                 let collider = self.colliders.at(index);
                 let met = self.touch(ray, &collider, &world_pose(&collider, &self.poses.at(collider.what.body)));
-                // Rays go through sensors.
-                if met.distance < hit.distance && collider.traits & SENSOR == 0 {
-                    hit = Hit { distance: met.distance, collider: index, body: collider.what.body, normal: met.normal };
+                let body = collider.what.body;
+                let lower = (body < hit.body) | ((body == hit.body) & (index < hit.collider));
+                let first = (met.distance < hit.distance) | ((met.distance == hit.distance) & lower);
+                if first & (met.distance < Touch::NEVER) & filter.sees(&collider) {
+                    hit = Hit { distance: met.distance, collider: index, body, normal: met.normal };
                 }
             } else {
                 let node = self.nodes.at(at);

@@ -54,7 +54,7 @@ pub fn nearest(
     let around = a.round + b.round;
     let between = a.p.solid.centre - b.p.solid.centre;
     let mut found = Nearest { normal: out, separation, on_a: Vec3::ZERO };
-    let mut simplex = Simplex { count: 0, corner: Local::splat(Vec3::ZERO), on_a: Local::splat(Vec3::ZERO) };
+    let mut simplex = Simplex::empty();
     let mut weight = Local::<f32, 4>::splat(0.0);
     let (mut round, mut k) = (if known { 2 } else { 0 }, 0);
     // The direction in which the next corner is looked for, and what a is moved by in this round.
@@ -62,8 +62,8 @@ pub fn nearest(
     while round < ROUNDS {
         let (first, plain, thinner) = (k == 0, round == 0, round == 1);
         let inset = if thinner { INSET * thin } else { 0.0 };
-        let on_a = a.farthest(t, -v, inset) + a.p.solid.centre;
-        let on_b = b.farthest(t, v, inset) + b.p.solid.centre;
+        let on_a = a.farthest(t.vertices, -v, inset) + a.p.solid.centre;
+        let on_b = b.farthest(t.vertices, v, inset) + b.p.solid.centre;
         let n = direction(v, found.normal).0;
         let reached = n.dot(on_a - on_b);
         // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there:
@@ -113,25 +113,36 @@ pub fn nearest(
 
 /// Up to four corners of the difference of two shapes, and the points of a that they are made of.
 #[derive(Clone, Copy)]
-struct Simplex {
-    count: u32,
-    corner: Local<Vec3, 4>,
-    on_a: Local<Vec3, 4>,
+pub struct Simplex {
+    /// How many there are.
+    pub count: u32,
+    /// The corners.
+    pub corner: Local<Vec3, 4>,
+    /// The points of a.
+    pub on_a: Local<Vec3, 4>,
 }
 
 /// The point of a simplex nearest to the origin.
 #[derive(Clone, Copy)]
-struct Closest {
-    point: Vec3,
+pub struct Closest {
+    /// The point.
+    pub point: Vec3,
     /// The parts that the corners have in it.
-    weight: Local<f32, 4>,
+    pub weight: Local<f32, 4>,
     /// Whether the origin is inside.
-    inside: bool,
+    pub inside: bool,
 }
 
 impl Simplex {
+    /// One without corners.
     #[inline(always)]
-    fn add(&mut self, corner: Vec3, on_a: Vec3) {
+    pub fn empty() -> Self {
+        Self { count: 0, corner: Local::splat(Vec3::ZERO), on_a: Local::splat(Vec3::ZERO) }
+    }
+
+    /// One more corner.
+    #[inline(always)]
+    pub fn add(&mut self, corner: Vec3, on_a: Vec3) {
         self.corner.put(self.count, corner);
         self.on_a.put(self.count, on_a);
         self.count += 1;
@@ -139,7 +150,7 @@ impl Simplex {
 
     /// What of it has a part in the point, and the parts.
     #[inline(always)]
-    fn kept(&self, closest: &Closest, weight: &mut Local<f32, 4>) -> Self {
+    pub fn kept(&self, closest: &Closest, weight: &mut Local<f32, 4>) -> Self {
         let mut rest = Self { count: 0, ..*self };
         *weight = Local::splat(0.0);
         rest.take(self, closest, weight, 0);
@@ -163,15 +174,25 @@ impl Simplex {
 
     /// The point on a.
     #[inline(always)]
-    fn point_on_a(&self, weight: &Local<f32, 4>) -> Vec3 {
+    pub fn point_on_a(&self, weight: &Local<f32, 4>) -> Vec3 {
         let part = |i: u32| self.on_a.at(i) * weight.at(i);
         part(0) + part(1) + part(2) + part(3)
+    }
+
+    /// Whether its fourth corner is no farther than `height` from the plane of the others: rounding then decides whether
+    /// something is inside.
+    #[inline(always)]
+    pub fn is_flat(&self, height: f32) -> bool {
+        let a = self.corner.at(0);
+        let n = (self.corner.at(1) - a).cross(self.corner.at(2) - a);
+        let volume = n.dot(self.corner.at(3) - a);
+        volume * volume <= height * height * n.length_squared()
     }
 
     /// The nearest of its sides; of four corners only the three sides that the last one is part of, since the origin
     /// lies on its side of the others. With fewer than three corners some count twice.
     #[inline(always)]
-    fn closest(&self) -> Closest {
+    pub fn closest(&self) -> Closest {
         let four = self.count == 4;
         let last = self.count - 1;
         let mut best = Closest { point: Vec3::ZERO, weight: Local::splat(0.0), inside: four };

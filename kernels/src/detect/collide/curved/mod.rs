@@ -19,15 +19,15 @@
 //! Points on flat ends are fixed to the body, so that a drum that stands has the features that a box has.
 
 mod flat;
-mod gjk;
+pub mod gjk;
 
 use super::hull::{Outlines, Polytope, Tables};
 use super::round::clamp;
 use super::{Contact, Solid};
 use crate::detect::collide::numbers::{ALONG, FACE_PREFERENCE, FACE_TIE, GRAZE, GRAZE_THIN, PARALLEL, SHORTEST_REST};
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
-use crate::state::rigid::{Collider, ROLLS, shape, thickness};
+use crate::gpu::{Load, Read, Store, abs, fmax, fmin, sqrt};
+use crate::state::rigid::{Collider, Hull, ROLLS, shape, thickness};
 use flat::FlatContact;
 use gjk::{Nearest, nearest};
 
@@ -35,13 +35,13 @@ use gjk::{Nearest, nearest};
 #[derive(Clone, Copy)]
 pub struct Convex {
     /// One of [`shape`].
-    code: u32,
+    pub code: u32,
     /// Its middle and axes, and its share of the tables if it is a box or a hull.
-    p: Polytope,
+    pub p: Polytope,
     /// Radius around a sphere's middle or a capsule's axis, which are all that is looked at of them otherwise.
-    round: f32,
+    pub round: f32,
     /// Half of its shortest side.
-    thickness: f32,
+    pub thickness: f32,
     /// Radius of a ball that it holds: of a cone the largest, of a hull that around its centre of mass.
     ball: f32,
 }
@@ -68,9 +68,15 @@ impl Convex {
     /// The collider, of which `solid` is made.
     #[inline(always)]
     pub fn new(t: &Outlines<'_>, collider: &Collider, solid: Solid) -> Self {
+        Self::of(t.hulls, collider, solid)
+    }
+
+    /// The same, for stages that know no more of hulls than their vertices.
+    #[inline(always)]
+    pub fn of(hulls: Read<'_, Hull>, collider: &Collider, solid: Solid) -> Self {
         let code = collider.what.shape;
         let round = if code == shape::SPHERE || code == shape::CAPSULE { solid.radius } else { 0.0 };
-        let p = Polytope::of(t, collider, solid);
+        let p = Polytope::listed(hulls, collider, solid);
         let ball = if code == shape::CONE { inner_radius(solid.half) } else { p.hull.inner };
         Self { code, p, round, thickness: thickness(collider), ball }
     }
@@ -118,7 +124,7 @@ impl Convex {
 
     /// The point that is farthest along `d`, relative to the middle, of the shape made thinner by `inset`.
     #[inline(always)]
-    fn farthest(&self, t: &Outlines<'_>, d: Vec3, inset: f32) -> Vec3 {
+    pub fn farthest(&self, hull_vertices: Read<'_, Vec3>, d: Vec3, inset: f32) -> Vec3 {
         let s = &self.p.solid;
         let l = s.to_local(d);
         let h = s.half;
@@ -127,7 +133,7 @@ impl Convex {
         let vertices = if hull { self.p.hull.vertices } else { 0 };
         let mut i = 0;
         while i < vertices {
-            let v = t.vertices.at(self.p.hull.first.wrapping_add(i));
+            let v = hull_vertices.at(self.p.hull.first.wrapping_add(i));
             let along = l.dot(v);
             corner = if along > far { v } else { corner };
             far = fmax(far, along);
@@ -237,7 +243,7 @@ impl BestFace {
             k += 1;
             // Even if the other reached nowhere towards it, most faces would be worse.
             if way > best.separation {
-                let separation = way + facet.normal.dot(other.farthest(t, -facet.normal, 0.0)) - other.round;
+                let separation = way + facet.normal.dot(other.farthest(t.vertices, -facet.normal, 0.0)) - other.round;
                 if separation > best.separation + bias {
                     best = Self { facet, on_b, separation };
                 }
