@@ -28,6 +28,8 @@
 pub mod backend;
 pub mod cpu;
 mod error;
+#[cfg(feature = "ffi")]
+pub mod ffi;
 pub mod kernels;
 mod log;
 pub mod metrics;

@@ -7,6 +7,7 @@ pub use joints::{JointMetrics, JointPeak, OfJoints, WorstJoints, joint_errors};
 
 use crate::backend::RunnerExt;
 use crate::glam::{DQuat, DVec3};
+use crate::layout::BodyPose;
 use crate::world::BodyHandle;
 use crate::{Result, Simulation};
 use drystone_kernels::detect::gate::counter;
@@ -101,6 +102,15 @@ impl Metrics {
     pub fn energy(&self) -> f64 {
         self.kinetic_energy + self.potential_energy
     }
+}
+
+/// A hash of the poses that are present, with their slots: the same poses have the same, to the bit. For poses as they are
+/// drawn; [`Metrics::pose_hash`] is one of the state behind them.
+pub fn pose_hash(poses: &[BodyPose]) -> u64 {
+    let present = (0u32..).zip(poses).filter(|(_, pose)| pose.present == 1);
+    let bytes =
+        present.flat_map(|(slot, pose)| slot.to_le_bytes().into_iter().chain(bytemuck::bytes_of(pose).to_vec()));
+    fnv1a(bytes)
 }
 
 /// A value, and the step after which it was seen.

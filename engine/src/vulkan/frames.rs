@@ -217,6 +217,8 @@ pub struct Frames<M: Memory> {
     /// Frames that the host said are done.
     pub(super) completed: u64,
     runs: u64,
+    /// Whether the device was lost: nothing is asked of it any more.
+    lost: bool,
 }
 
 /// Bytes of the words that come back before the events.
@@ -273,6 +275,7 @@ impl<M: Memory> Frames<M> {
             recorded: 0,
             completed: 0,
             runs: 0,
+            lost: false,
         };
         device.frame_end = attach(&mut device.program, plan)?;
         Ok(device)
@@ -543,8 +546,13 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// that the device is through with, 0 at first: [`Stepper::record`] gives the numbers, and the host's fences or
     /// semaphores tell when. Allocates when lists grow; never waits.
     ///
-    /// Fails with [`Error::FrameInFlight`] when as many frames are pending as there may be.
+    /// Fails with [`Error::FrameInFlight`] when as many frames are pending as there may be. The call that meets a lost
+    /// device fails with [`Error::DeviceLost`], and so does every later one, at once.
     pub fn prepare(&mut self, dt: f32, completed: u64) -> Result<Prepared> {
+        self.unless_lost(|stepper| stepper.prepare_frame(dt, completed))
+    }
+
+    fn prepare_frame(&mut self, dt: f32, completed: u64) -> Result<Prepared> {
         self.take_results(completed)?;
         let device = &self.device;
         let pending = device.recorded - device.completed;
@@ -599,8 +607,18 @@ impl<M: Memory> Stepper<Frames<M>> {
 
     /// What frames up to number `completed` did, each once, in their order. Never waits.
     pub fn poll(&mut self, completed: u64) -> Result<Vec<StepReport>> {
-        self.take_results(completed)?;
+        self.unless_lost(|stepper| stepper.take_results(completed))?;
         Ok(std::mem::take(&mut self.device.reports))
+    }
+
+    /// Does something with the device. Once it was lost every call fails at once, and nothing is asked of it.
+    pub(super) fn unless_lost<T>(&mut self, call: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.device.lost {
+            return Err(Error::DeviceLost("an earlier call").into());
+        }
+        let result = call(self);
+        self.device.lost |= matches!(result, Err(crate::Error::Vulkan(Error::DeviceLost(_))));
+        result
     }
 
     pub(super) fn take_results(&mut self, completed: u64) -> Result<()> {

@@ -95,12 +95,14 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// Makes room for a snapshot that [`Stepper::record_snapshot`] records. Call it behind [`Stepper::prepare`], which
     /// may let lists grow. Allocates memory that the host sees, [`Stepper::snapshot_size`] bytes.
     pub fn reserve_snapshot(&mut self) -> Result<()> {
-        let (size, device) = (self.snapshot_size().max(16), &mut self.device);
-        if device.snapshots.room.as_ref().is_none_or(|room| room.size() < size) {
-            let room = HostBuffer::new(&device.shared, &device.memory, c"snapshot", size, Location::Readback)?;
-            device.snapshots.room = Some(room);
-        }
-        Ok(())
+        self.unless_lost(|stepper| {
+            let (size, device) = (stepper.snapshot_size().max(16), &mut stepper.device);
+            if device.snapshots.room.as_ref().is_none_or(|room| room.size() < size) {
+                let room = HostBuffer::new(&device.shared, &device.memory, c"snapshot", size, Location::Readback)?;
+                device.snapshots.room = Some(room);
+            }
+            Ok(())
+        })
     }
 
     /// Records copies of the state that the last recorded frame leaves behind, into memory of the engine's
@@ -112,6 +114,7 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// As for [`Stepper::record`]; the commands come behind those of the last recorded frame, and that frame does not
     /// count as completed before they are done.
     pub unsafe fn record_snapshot(&mut self, commands: vk::CommandBuffer) -> Result<u64> {
+        self.unless_lost(|_| Ok(()))?;
         let needed = self.snapshot_size();
         let room = self.device.snapshots.room.take().filter(|room| room.size() >= needed);
         let room = room.ok_or(SnapshotError::NoRoom)?;
@@ -142,7 +145,7 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// Snapshots that were recorded with frames up to number `completed`, each once, with the number of its frame.
     /// Never waits.
     pub fn poll_snapshots(&mut self, completed: u64) -> Result<Vec<(u64, Snapshot)>> {
-        self.take_results(completed)?;
+        self.unless_lost(|stepper| stepper.take_results(completed))?;
         let done = self.device.completed;
         let pending = std::mem::take(&mut self.device.snapshots.pending);
         let (ready, later) = pending.into_iter().partition(|(frame, ..)| *frame <= done);
@@ -165,7 +168,7 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// What was prepared before is void, and frames that are pending count for nothing
     /// ([`StepReport::undone`](crate::StepReport::undone)). On failure the world stays what it was.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.core.restore(snapshot, &mut self.device)?;
+        self.unless_lost(|stepper| stepper.core.restore(snapshot, &mut stepper.device))?;
         self.device.undo(0);
         Ok(())
     }
@@ -182,7 +185,7 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// Several frames may be recorded into one command buffer, as many as
     /// [`frames_in_flight`](super::FramesOptions::frames_in_flight) allows.
     pub fn roll_back(&mut self, frame: u64) -> Result<()> {
-        self.core.roll_back(frame, &mut self.device)?;
+        self.unless_lost(|stepper| stepper.core.roll_back(frame, &mut stepper.device))?;
         self.device.undo(frame);
         Ok(())
     }

@@ -1,0 +1,354 @@
+/* What the top of drystone.h promises, tried from C: wrong pointers, sizes, values and handles are errors with words, and change
+ * nothing. Prints how many calls were refused as they should be; the first that was not ends it. */
+#include "drystone.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refused;
+
+/* `call` gives `expected`, and if that is an error, its words have `words` in them. */
+static void gives(int line, const char *call, DrystoneResult found, DrystoneResult expected, const char *words) {
+    if (found != expected || (expected < 0 && !strstr(drystone_last_error(), words))) {
+        fprintf(stderr, "contract.c:%d: %s\n  gave %d (%s), not %d (... %s ...)\n", line, call, (int)found,
+                drystone_last_error(), (int)expected, words);
+        exit(1);
+    }
+    refused += expected < 0;
+}
+#define GIVES(call, expected, words) gives(__LINE__, #call, call, DRYSTONE_RESULT_##expected, words)
+#define DONE(call) GIVES(call, OK, "")
+
+static void check(int line, int true_thing, const char *what) {
+    if (!true_thing) {
+        fprintf(stderr, "contract.c:%d: %s\n", line, what);
+        exit(1);
+    }
+}
+#define CHECK(condition) check(__LINE__, condition, #condition)
+
+static DrystoneStepper *stepper;
+
+static DrystoneCollider ball(void) {
+    DrystoneCollider collider = {.struct_size = sizeof collider};
+    DONE(drystone_collider_defaults(&collider));
+    collider.radius = 0.5f;
+    return collider;
+}
+
+static DrystoneBodyDesc body_of(const DrystoneCollider *collider) {
+    DrystoneBodyDesc desc = {.struct_size = sizeof desc};
+    DONE(drystone_body_defaults(&desc));
+    desc.colliders = collider, desc.collider_count = 1;
+    return desc;
+}
+
+static void pointers(void) {
+    const float zero[4] = {0, 0, 0, 1};
+    DrystoneBody body;
+    DrystoneBodyState state = {.struct_size = sizeof state};
+    double value;
+    uint64_t hash;
+    uint32_t count;
+    size_t size;
+    GIVES(drystone_stepper_create_cpu(NULL, NULL), ERROR_POINTER, "`stepper` is NULL");
+    GIVES(drystone_stepper_create_vulkan(NULL, NULL, &(DrystoneStepper *){NULL}), ERROR_POINTER, "`kernels` is NULL");
+    GIVES(drystone_kernels_create(NULL, &(DrystoneKernels *){NULL}), ERROR_POINTER, "`host` is NULL");
+    GIVES(drystone_kernels_compile(NULL), ERROR_POINTER, "`kernels` is NULL");
+    GIVES(drystone_vulkan_support(NULL, NULL, NULL, NULL), ERROR_POINTER, "get_instance_proc_addr");
+    GIVES(drystone_vulkan_enable(NULL), ERROR_VALUE, "VkPhysicalDeviceVulkan12Features");
+    DONE(drystone_stepper_destroy(NULL));
+    DONE(drystone_kernels_destroy(NULL));
+    GIVES(drystone_collider_defaults(NULL), ERROR_POINTER, "`collider`");
+    GIVES(drystone_add_body(NULL, NULL, &body), ERROR_POINTER, "`desc`");
+    GIVES(drystone_add_body(stepper, NULL, &body), ERROR_POINTER, "`desc`");
+    GIVES(drystone_add_body(stepper, NULL, NULL), ERROR_POINTER, "`added`");
+    GIVES(drystone_remove_body(NULL, 1), ERROR_POINTER, "`stepper`");
+    GIVES(drystone_set_gravity(stepper, NULL), ERROR_POINTER, "`gravity`");
+    GIVES(drystone_set_velocity(stepper, 1, zero, NULL), ERROR_POINTER, "`angular`");
+    GIVES(drystone_set_setting(stepper, NULL, 1), ERROR_POINTER, "`name`");
+    GIVES(drystone_setting(NULL, "iterations", &value), ERROR_POINTER, "`stepper`");
+    GIVES(drystone_setting(stepper, "iterations", NULL), ERROR_POINTER, "`value`");
+    GIVES(drystone_prepare(NULL, 0.1f, 0), ERROR_POINTER, "`stepper`");
+    GIVES(drystone_run(NULL, NULL), ERROR_POINTER, "`stepper`");
+    GIVES(drystone_body_state(NULL, 1, &state), ERROR_POINTER, "`stepper`");
+    GIVES(drystone_pose_hash(NULL, 1, &hash), ERROR_POINTER, "`poses`");
+    GIVES(drystone_read_poses(stepper, NULL, 0, NULL), ERROR_POINTER, "`count`");
+    DONE(drystone_read_poses(stepper, NULL, 0, &count));
+    GIVES(drystone_restore(stepper, NULL, 7), ERROR_POINTER, "`bytes`");
+    GIVES(drystone_snapshot_bytes(stepper, NULL, &size), ERROR_POINTER, "`bytes`");
+    /* An address that no such struct can have. */
+    char bytes[sizeof(DrystoneBodyState) + 8] = {0};
+    GIVES(drystone_body_defaults((DrystoneBodyDesc *)(void *)(bytes + ((size_t)bytes % 2 ? 2 : 1))), ERROR_POINTER,
+          "not aligned");
+    CHECK(body == 0);
+}
+
+static void sizes(void) {
+    const DrystoneCollider collider = ball();
+    DrystoneBodyDesc desc = body_of(&collider);
+    DrystoneBody body;
+    /* Never set, absurd, or of no struct. */
+    for (uint32_t size = 0; size < 8; size++) {
+        desc.struct_size = size;
+        GIVES(drystone_add_body(stepper, &desc, &body), ERROR_STRUCT_SIZE, "DrystoneBodyDesc.struct_size");
+    }
+    desc.struct_size = 0xcccccccc;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_STRUCT_SIZE, "sizeof(DrystoneBodyDesc)");
+    desc.struct_size = sizeof desc - 4;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_STRUCT_SIZE, "128 bytes");
+
+    /* From an older header, without the fields behind the position: they have their defaults, whatever lies there. */
+    desc = body_of(&collider);
+    desc.struct_size = offsetof(DrystoneBodyDesc, rotation);
+    while (desc.struct_size % sizeof(void *)) desc.struct_size -= 4;
+    memset((char *)&desc + desc.struct_size, 0xff, sizeof desc - desc.struct_size);
+    DONE(drystone_add_body(stepper, &desc, &body));
+    DrystoneBodyState state = {.struct_size = sizeof state};
+    DONE(drystone_body_state(stepper, body, &state));
+    CHECK(state.rotation[3] == 1.0f && state.linear_velocity[0] == 0.0f && state.enabled == 1);
+    DONE(drystone_remove_body(stepper, body));
+
+    /* From a newer one, with a field that is 0, and then is not. */
+    struct {
+        DrystoneBodyDesc known;
+        uint64_t unknown;
+    } newer = {.known = body_of(&collider)};
+    newer.known.struct_size = sizeof newer;
+    DONE(drystone_add_body(stepper, &newer.known, &body));
+    DONE(drystone_remove_body(stepper, body));
+    newer.unknown = 1;
+    GIVES(drystone_add_body(stepper, &newer.known, &body), ERROR_STRUCT_SIZE, "something at byte 128");
+
+    /* Filled in: neither more than there is room for, nor anything left as it was. */
+    struct {
+        DrystoneBodyState known;
+        uint32_t unknown[2];
+    } told;
+    memset(&told, 0xff, sizeof told);
+    told.known.struct_size = sizeof told;
+    desc = body_of(&collider);
+    DONE(drystone_add_body(stepper, &desc, &body));
+    DONE(drystone_body_state(stepper, body, &told.known));
+    CHECK(told.known.struct_size == sizeof told && told.known.enabled == 1 && !told.unknown[0] && !told.unknown[1]);
+    memset(&state, 0xff, sizeof state);
+    state.struct_size = offsetof(DrystoneBodyState, rotation);
+    const uint32_t untouched = 0xffffffff;
+    DONE(drystone_body_state(stepper, body, &state));
+    CHECK(state.position[0] == 0.0f && memcmp(&state.rotation[0], &untouched, 4) == 0);
+    DONE(drystone_remove_body(stepper, body));
+
+    /* In a list all have the size of the first. */
+    DrystoneCollider two[2] = {collider, collider};
+    two[1].struct_size -= 8;
+    desc.colliders = two, desc.collider_count = 2;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_STRUCT_SIZE, "colliders[1].struct_size");
+}
+
+static void values(void) {
+    DrystoneCollider collider = ball();
+    DrystoneBodyDesc desc = body_of(&collider);
+    DrystoneBody body;
+    collider.shape = 7;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "DrystoneCollider.shape is 7");
+    collider = ball();
+    collider.radius = -1.0f;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "sphere radius");
+    collider = ball();
+    collider.friction_combine = 0xffffffff;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "friction_combine");
+    collider = ball();
+    collider.sensor = 2;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "sensor");
+    collider = ball();
+    collider.shape = DRYSTONE_SHAPE_HULL, collider.point_count = 5;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_POINTER, "points");
+    collider.point_count = 0;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "at least 4 points");
+    collider = ball();
+    desc.kind = 3;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "DrystoneBodyDesc.kind");
+    desc = body_of(&collider);
+    desc.position[1] = NAN;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "position");
+    desc = body_of(NULL);
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_POINTER, "colliders");
+    GIVES(drystone_set_setting(stepper, "iterations", 0.5), ERROR_VALUE, "iterations");
+    GIVES(drystone_set_setting(stepper, "no such thing", 1), ERROR_VALUE, "no setting `no such thing`");
+    GIVES(drystone_set_setting(stepper, "\xff", 1), ERROR_VALUE, "UTF-8");
+    double value = 0.0;
+    GIVES(drystone_setting(stepper, "no such thing", &value), ERROR_VALUE, "iterations");
+    DONE(drystone_set_setting(stepper, "iterations", 7));
+    DONE(drystone_setting(stepper, "iterations", &value));
+    CHECK(value == 7.0);
+    GIVES(drystone_prepare(stepper, 0.0f, 0), ERROR_VALUE, "time step");
+    GIVES(drystone_prepare(stepper, NAN, 0), ERROR_VALUE, "time step");
+    DrystoneStepperDesc choices = {.struct_size = sizeof choices};
+    DrystoneStepper *none;
+    DONE(drystone_stepper_defaults(&choices));
+    choices.frames_in_flight = 0;
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_VALUE, "frames_in_flight");
+    DONE(drystone_stepper_defaults(&choices));
+    choices.gravity[1] = INFINITY;
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_VALUE, "gravity");
+    CHECK(!none);
+}
+
+static void joints(void) {
+    const DrystoneCollider collider = ball();
+    const DrystoneBodyDesc desc = body_of(&collider);
+    DrystoneBody a;
+    DrystoneJoint joint;
+    DONE(drystone_add_body(stepper, &desc, &a));
+    DrystoneJointDesc hinge = {.struct_size = sizeof hinge};
+    DONE(drystone_joint_defaults(&hinge));
+    hinge.kind = DRYSTONE_JOINT_KIND_HINGE;
+    GIVES(drystone_add_joint(stepper, &hinge, &joint), ERROR_STALE, "names none");
+    hinge.body_a = hinge.body_b = a;
+    GIVES(drystone_add_joint(stepper, &hinge, &joint), ERROR_VALUE, "two bodies");
+    hinge.body_b = 0, hinge.kind = 8;
+    GIVES(drystone_add_joint(stepper, &hinge, &joint), ERROR_VALUE, "DrystoneJointDesc.kind");
+    hinge.kind = DRYSTONE_JOINT_KIND_HINGE;
+    DrystoneAxis axis = {.struct_size = sizeof axis};
+    DONE(drystone_axis_defaults(&axis));
+    axis.axis = 7;
+    hinge.axes = &axis, hinge.axis_count = 1;
+    GIVES(drystone_add_joint(stepper, &hinge, &joint), ERROR_VALUE, "DrystoneAxis.axis");
+    axis.axis = DRYSTONE_JOINT_AXIS_TWIST, axis.hold = DRYSTONE_HOLD_BETWEEN, axis.low = 1, axis.high = -1;
+    GIVES(drystone_add_joint(stepper, &hinge, &joint), ERROR_VALUE, "limits");
+    axis.low = -1, axis.high = 1;
+    DONE(drystone_add_joint(stepper, &hinge, &joint));
+    axis.drive = DRYSTONE_DRIVE_SPRING;
+    GIVES(drystone_set_joint_axis(stepper, joint, &axis), ERROR_VALUE, "stiffness");
+    axis.stiffness = 10;
+    DONE(drystone_set_joint_axis(stepper, joint, &axis));
+    DONE(drystone_set_joint_broken(stepper, joint, 1));
+    DONE(drystone_set_joint_broken(stepper, joint, 0));
+    DONE(drystone_remove_joint(stepper, joint));
+    GIVES(drystone_remove_joint(stepper, joint), ERROR_STALE, "no longer there");
+    GIVES(drystone_set_joint_axis(stepper, joint, &axis), ERROR_STALE, "no longer there");
+    DONE(drystone_remove_body(stepper, a));
+}
+
+static void handles(void) {
+    const DrystoneCollider collider = ball();
+    const DrystoneBodyDesc desc = body_of(&collider);
+    DrystoneBody first, second;
+    DrystoneBodyState state = {.struct_size = sizeof state};
+    DONE(drystone_add_body(stepper, &desc, &first));
+    DONE(drystone_remove_body(stepper, first));
+    DONE(drystone_add_body(stepper, &desc, &second));
+    CHECK(first != second && first && second && drystone_body_slot(first) == drystone_body_slot(second));
+    CHECK(drystone_body_slot(0) == UINT32_MAX);
+    GIVES(drystone_remove_body(stepper, first), ERROR_STALE, "no longer there");
+    GIVES(drystone_body_state(stepper, first, &state), ERROR_STALE, "no longer there");
+    GIVES(drystone_body_state(stepper, 0, &state), ERROR_STALE, "names none");
+    GIVES(drystone_body_state(stepper, UINT64_MAX, &state), ERROR_STALE, "no longer there");
+    DONE(drystone_remove_body(stepper, second));
+}
+
+static void steps(void) {
+    DrystoneReport report = {.struct_size = sizeof report};
+    DrystoneEvent event = {.struct_size = sizeof event};
+    uint64_t frame = 0;
+    GIVES(drystone_run(stepper, &frame), ERROR_NOT_PREPARED, "drystone_prepare");
+    GIVES(drystone_poll(stepper, 0, &report), NOTHING, "");
+    DONE(drystone_prepare(stepper, 0.01f, 0));
+    DONE(drystone_prepare(stepper, 0.01f, 0));
+    DONE(drystone_run(stepper, &frame));
+    CHECK(frame == 1);
+    GIVES(drystone_run(stepper, &frame), ERROR_NOT_PREPARED, "drystone_prepare");
+    GIVES(drystone_poll(stepper, 0, NULL), ERROR_POINTER, "`report`");
+    DONE(drystone_poll(stepper, 0, &report));
+    CHECK(report.frame == 1 && report.struct_size == sizeof report);
+    GIVES(drystone_report_event(stepper, report.event_count, &event), ERROR_VALUE, "no event");
+    GIVES(drystone_poll(stepper, 0, &report), NOTHING, "");
+    DONE(drystone_prepare(stepper, 0.01f, 0));
+    GIVES(drystone_record(stepper, NULL, NULL, NULL, NULL), ERROR_POINTER, "`commands`");
+    GIVES(drystone_record(stepper, (VkCommandBuffer)(void *)&report, NULL, NULL, NULL), ERROR_BACKEND, "drystone_record");
+    DONE(drystone_run(stepper, NULL));
+    GIVES(drystone_poses(stepper, &(DrystonePoseView){.struct_size = sizeof(DrystonePoseView)}), ERROR_BACKEND,
+          "drystone_poses");
+    GIVES(drystone_reserve_snapshot(stepper), ERROR_BACKEND, "drystone_reserve_snapshot");
+}
+
+static uint64_t hash_of_all(void) {
+    DrystoneBodyPose poses[16];
+    uint32_t count;
+    uint64_t hash;
+    DONE(drystone_read_poses(stepper, poses, 16, &count));
+    DONE(drystone_pose_hash(poses, count, &hash));
+    return hash;
+}
+
+static void step(int times) {
+    for (int i = 0; i < times; i++) {
+        DONE(drystone_prepare(stepper, 0.01f, 0));
+        DONE(drystone_run(stepper, NULL));
+    }
+}
+
+/* A ball falls; its past can be had again, from bytes and from what is kept. */
+static void past(void) {
+    const DrystoneCollider collider = ball();
+    const DrystoneBodyDesc desc = body_of(&collider);
+    DrystoneBody body;
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t count;
+    DrystoneBodyPose pose;
+    GIVES(drystone_snapshot_bytes(stepper, &bytes, &size), NOTHING, "");
+    for (int i = 0; i < 3; i++) DONE(drystone_add_body(stepper, &desc, &body));
+    GIVES(drystone_read_poses(stepper, &pose, 1, &count), ERROR_VALUE, "room for 1");
+    CHECK(count == 3);
+    step(10);
+    const uint64_t before = hash_of_all();
+    DONE(drystone_take_snapshot(stepper));
+    DONE(drystone_snapshot_bytes(stepper, &bytes, &size));
+    uint8_t *copy = malloc(size);
+    CHECK(copy && size > 100);
+    memcpy(copy, bytes, size);
+    step(10);
+    const uint64_t after = hash_of_all();
+    CHECK(after != before);
+    copy[size / 2] ^= 1;
+    GIVES(drystone_restore(stepper, copy, size), ERROR_SNAPSHOT, "");
+    GIVES(drystone_restore(stepper, copy, 3), ERROR_SNAPSHOT, "");
+    CHECK(hash_of_all() == after);
+    copy[size / 2] ^= 1;
+    DONE(drystone_restore(stepper, copy, size));
+    CHECK(hash_of_all() == before);
+    DONE(drystone_keep_frames(stepper, 10));
+    step(1);
+    uint64_t frame;
+    DONE(drystone_prepare(stepper, 0.01f, 0));
+    DONE(drystone_run(stepper, &frame));
+    step(8);
+    CHECK(hash_of_all() == after);
+    GIVES(drystone_roll_back(stepper, 1), ERROR_SNAPSHOT, "kept");
+    DONE(drystone_roll_back(stepper, frame));
+    CHECK(hash_of_all() != after);
+    step(8);
+    CHECK(hash_of_all() == after);
+    free(copy);
+}
+
+int main(void) {
+    CHECK(drystone_last_error()[0] == 0);
+    DrystoneStepperDesc choices = {.struct_size = sizeof choices};
+    DONE(drystone_stepper_defaults(&choices));
+    choices.threads = 1;
+    DONE(drystone_stepper_create_cpu(&choices, &stepper));
+    pointers();
+    sizes();
+    values();
+    joints();
+    handles();
+    steps();
+    past();
+    DONE(drystone_stepper_destroy(stepper));
+    printf("%d calls were refused by name\n", refused);
+    return 0;
+}

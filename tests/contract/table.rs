@@ -1,0 +1,400 @@
+//! A function table between the engine and a driver: it counts calls, keeps account of what is made and destroyed, and fails
+//! the call that a test asks it to. With no driver behind it, it plays one that makes nothing, so that thousands of failures
+//! take seconds.
+//!
+//! State is the thread's, since tests run beside each other. Functions that are not in the table are not there at all: ash ends
+//! the process with their name when one is called.
+
+use super::recording::*;
+use drystone::vulkan::Host;
+use drystone::vulkan::ash::{self, vk};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_void};
+
+#[derive(Default)]
+pub struct State {
+    /// What calls go on to; none for the driver that makes nothing.
+    real: Option<ash::Device>,
+    /// Calls by name, but for those that record.
+    pub calls: BTreeMap<&'static str, u64>,
+    /// Calls that could have failed, in their order.
+    pub fallible: Vec<&'static str>,
+    /// Which of them fails, counted from 0, and with what.
+    pub fails: Option<(usize, vk::Result)>,
+    /// Whether the device was lost.
+    pub lost: bool,
+    /// What was made and not destroyed: handle, and what makes such.
+    pub live: BTreeMap<u64, &'static str>,
+    /// Destroyed without having been made, or waited where nobody may.
+    pub wrong: Vec<String>,
+    next: u64,
+    /// Bytes of buffers and memory.
+    sizes: BTreeMap<u64, u64>,
+    mapped: BTreeMap<u64, Vec<u64>>,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+/// Looks at the state, or changes it.
+pub fn state<T>(call: impl FnOnce(&mut State) -> T) -> T {
+    STATE.with_borrow_mut(call)
+}
+
+/// The host's device behind the table: with its driver, or without.
+pub fn wrapped(host: &Host, with_driver: bool) -> Host {
+    let real = host.device.clone();
+    state(|s| *s = State { real: with_driver.then(|| real.clone()), ..State::default() });
+    let find = |name: &CStr| {
+        let name_text = name.to_str().unwrap_or_default();
+        if with_driver && name_text.starts_with("vkCmd") {
+            // SAFETY: the device is alive.
+            let found = unsafe { (host.instance.fp_v1_0().get_device_proc_addr)(real.handle(), name.as_ptr()) };
+            return found.map_or(std::ptr::null(), |f| f as *const c_void);
+        }
+        table(name_text).unwrap_or(std::ptr::null())
+    };
+    // SAFETY: what is found has the type that goes with its name.
+    let device = unsafe { ash::Device::load_with(find, real.handle()) };
+    Host { device, debug_utils: None, pipeline_cache: None, ..host.clone() }
+}
+
+/// Counts a call, and tells what it goes on to.
+pub fn count(name: &'static str) -> Option<ash::Device> {
+    state(|s| {
+        *s.calls.entry(name).or_default() += 1;
+        s.real.clone()
+    })
+}
+
+/// Counts a call that may fail: whether it does.
+fn attempt(name: &'static str) -> Result<Option<ash::Device>, vk::Result> {
+    let real = count(name);
+    state(|s| {
+        s.fallible.push(name);
+        match s.fails {
+            Some((number, result)) if number + 1 == s.fallible.len() => Err(result),
+            _ => Ok(real),
+        }
+    })
+}
+
+fn new_handle() -> u64 {
+    state(|s| {
+        s.next += 1;
+        s.next << 8
+    })
+}
+
+fn made(name: &'static str, handle: u64) {
+    state(|s| {
+        if s.live.insert(handle, name).is_some() {
+            s.wrong.push(format!("{name} made {handle:#x}, which is there already"));
+        }
+    });
+}
+
+fn gone(name: &'static str, handle: u64) {
+    state(|s| {
+        if handle != 0 && s.live.remove(&handle).is_none() {
+            s.wrong.push(format!("{name} of {handle:#x}, which is not there"));
+        }
+        s.mapped.remove(&handle);
+    });
+}
+
+type Callbacks<'a> = *const vk::AllocationCallbacks<'a>;
+
+/// Functions that make one object.
+macro_rules! creates {
+    ($($function:ident $name:literal $info:ident $handle:ident;)*) => {$(
+        unsafe extern "system" fn $function(
+            device: vk::Device,
+            info: *const vk::$info<'_>,
+            callbacks: Callbacks<'_>,
+            to: *mut vk::$handle,
+        ) -> vk::Result {
+            let real = match attempt($name) {
+                Ok(real) => real,
+                Err(result) => return result,
+            };
+            // SAFETY: the caller's arguments, as they are.
+            unsafe {
+                match real {
+                    Some(real) => {
+                        let result = (real.fp_v1_0().$function)(device, info, callbacks, to);
+                        if result != vk::Result::SUCCESS {
+                            return result;
+                        }
+                    }
+                    None => *to = vk::Handle::from_raw(new_handle()),
+                }
+                made($name, vk::Handle::as_raw(*to));
+                note_size($name, info.cast(), vk::Handle::as_raw(*to));
+            }
+            vk::Result::SUCCESS
+        }
+    )*};
+}
+
+/// Remembers how large a buffer or a piece of memory is.
+///
+/// # Safety
+/// `info` is what the function of that name takes.
+unsafe fn note_size(name: &'static str, info: *const c_void, handle: u64) {
+    // SAFETY: this function's contract.
+    let size = unsafe {
+        match name {
+            "vkCreateBuffer" => (*info.cast::<vk::BufferCreateInfo<'_>>()).size,
+            "vkAllocateMemory" => (*info.cast::<vk::MemoryAllocateInfo<'_>>()).allocation_size,
+            _ => return,
+        }
+    };
+    state(|s| s.sizes.insert(handle, size));
+}
+
+creates! {
+    create_buffer "vkCreateBuffer" BufferCreateInfo Buffer;
+    allocate_memory "vkAllocateMemory" MemoryAllocateInfo DeviceMemory;
+    create_descriptor_set_layout "vkCreateDescriptorSetLayout" DescriptorSetLayoutCreateInfo DescriptorSetLayout;
+    create_pipeline_layout "vkCreatePipelineLayout" PipelineLayoutCreateInfo PipelineLayout;
+    create_shader_module "vkCreateShaderModule" ShaderModuleCreateInfo ShaderModule;
+    create_descriptor_pool "vkCreateDescriptorPool" DescriptorPoolCreateInfo DescriptorPool;
+    create_query_pool "vkCreateQueryPool" QueryPoolCreateInfo QueryPool;
+}
+
+/// Functions that destroy one.
+macro_rules! destroys {
+    ($($function:ident $name:literal $handle:ident;)*) => {$(
+        unsafe extern "system" fn $function(device: vk::Device, handle: vk::$handle, callbacks: Callbacks<'_>) {
+            let real = count($name);
+            gone($name, vk::Handle::as_raw(handle));
+            if let Some(real) = real {
+                // SAFETY: the caller's arguments, as they are.
+                unsafe { (real.fp_v1_0().$function)(device, handle, callbacks) };
+            }
+        }
+    )*};
+}
+
+destroys! {
+    destroy_buffer "vkDestroyBuffer" Buffer;
+    free_memory "vkFreeMemory" DeviceMemory;
+    destroy_descriptor_set_layout "vkDestroyDescriptorSetLayout" DescriptorSetLayout;
+    destroy_pipeline_layout "vkDestroyPipelineLayout" PipelineLayout;
+    destroy_shader_module "vkDestroyShaderModule" ShaderModule;
+    destroy_descriptor_pool "vkDestroyDescriptorPool" DescriptorPool;
+    destroy_query_pool "vkDestroyQueryPool" QueryPool;
+    destroy_pipeline "vkDestroyPipeline" Pipeline;
+}
+
+unsafe extern "system" fn create_compute_pipelines(
+    device: vk::Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::ComputePipelineCreateInfo<'_>,
+    callbacks: Callbacks<'_>,
+    to: *mut vk::Pipeline,
+) -> vk::Result {
+    let tried = attempt("vkCreateComputePipelines");
+    // SAFETY: the caller's arguments, as they are.
+    unsafe {
+        let result = match tried {
+            Ok(Some(real)) => (real.fp_v1_0().create_compute_pipelines)(device, cache, count, infos, callbacks, to),
+            Ok(None) => {
+                (0..count as usize).for_each(|i| *to.add(i) = vk::Handle::from_raw(new_handle()));
+                vk::Result::SUCCESS
+            }
+            Err(result) => {
+                // As the specification has it, all that were not made are null.
+                (0..count as usize).for_each(|i| *to.add(i) = vk::Pipeline::null());
+                result
+            }
+        };
+        if result == vk::Result::SUCCESS {
+            (0..count as usize).for_each(|i| made("vkCreateComputePipelines", vk::Handle::as_raw(*to.add(i))));
+        }
+        result
+    }
+}
+
+unsafe extern "system" fn allocate_descriptor_sets(
+    device: vk::Device,
+    info: *const vk::DescriptorSetAllocateInfo<'_>,
+    to: *mut vk::DescriptorSet,
+) -> vk::Result {
+    let tried = attempt("vkAllocateDescriptorSets");
+    // SAFETY: the caller's arguments, as they are. Sets go with their pool.
+    unsafe {
+        match tried {
+            Ok(Some(real)) => (real.fp_v1_0().allocate_descriptor_sets)(device, info, to),
+            Ok(None) => {
+                let count = (*info).descriptor_set_count as usize;
+                (0..count).for_each(|i| *to.add(i) = vk::Handle::from_raw(new_handle()));
+                vk::Result::SUCCESS
+            }
+            Err(result) => result,
+        }
+    }
+}
+
+unsafe extern "system" fn bind_buffer_memory(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    offset: u64,
+) -> vk::Result {
+    match attempt("vkBindBufferMemory") {
+        // SAFETY: the caller's arguments, as they are.
+        Ok(Some(real)) => unsafe { (real.fp_v1_0().bind_buffer_memory)(device, buffer, memory, offset) },
+        Ok(None) => vk::Result::SUCCESS,
+        Err(result) => result,
+    }
+}
+
+unsafe extern "system" fn map_memory(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    offset: u64,
+    size: u64,
+    flags: vk::MemoryMapFlags,
+    to: *mut *mut c_void,
+) -> vk::Result {
+    match attempt("vkMapMemory") {
+        // SAFETY: the caller's arguments, as they are.
+        Ok(Some(real)) => unsafe { (real.fp_v1_0().map_memory)(device, memory, offset, size, flags, to) },
+        Ok(None) => {
+            let handle = vk::Handle::as_raw(memory);
+            // Zeroed pages, which cost nothing until they are touched.
+            let address = state(|s| {
+                let words = s.sizes.get(&handle).map_or(0, |size| size.div_ceil(8));
+                s.mapped.entry(handle).or_insert_with(|| vec![0; words as usize]).as_mut_ptr()
+            });
+            // SAFETY: the caller's pointer; the memory is there until it is freed.
+            unsafe { *to = address.cast::<u8>().add(offset as usize).cast() };
+            vk::Result::SUCCESS
+        }
+        Err(result) => result,
+    }
+}
+
+unsafe extern "system" fn unmap_memory(device: vk::Device, memory: vk::DeviceMemory) {
+    match count("vkUnmapMemory") {
+        // SAFETY: the caller's arguments, as they are.
+        Some(real) => unsafe { (real.fp_v1_0().unmap_memory)(device, memory) },
+        None => drop(state(|s| s.mapped.remove(&vk::Handle::as_raw(memory)))),
+    }
+}
+
+unsafe extern "system" fn get_buffer_memory_requirements(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    to: *mut vk::MemoryRequirements,
+) {
+    let real = state(|s| s.real.clone());
+    // SAFETY: the caller's arguments, as they are.
+    unsafe {
+        match real {
+            Some(real) => (real.fp_v1_0().get_buffer_memory_requirements)(device, buffer, to),
+            None => {
+                let size = state(|s| s.sizes.get(&vk::Handle::as_raw(buffer)).copied()).unwrap_or(0);
+                *to = vk::MemoryRequirements { size, alignment: 256, memory_type_bits: u32::MAX };
+            }
+        }
+    }
+}
+
+unsafe extern "system" fn update_descriptor_sets(
+    device: vk::Device,
+    writes: u32,
+    written: *const vk::WriteDescriptorSet<'_>,
+    copies: u32,
+    copied: *const vk::CopyDescriptorSet<'_>,
+) {
+    if let Some(real) = count("vkUpdateDescriptorSets") {
+        // SAFETY: the caller's arguments, as they are.
+        unsafe { (real.fp_v1_0().update_descriptor_sets)(device, writes, written, copies, copied) };
+    }
+}
+
+unsafe extern "system" fn get_query_pool_results(
+    device: vk::Device,
+    pool: vk::QueryPool,
+    first: u32,
+    queries: u32,
+    size: usize,
+    to: *mut c_void,
+    stride: u64,
+    flags: vk::QueryResultFlags,
+) -> vk::Result {
+    let real = count("vkGetQueryPoolResults");
+    if flags.contains(vk::QueryResultFlags::WAIT) {
+        state(|s| s.wrong.push("vkGetQueryPoolResults waits".to_owned()));
+    }
+    if state(|s| s.lost) {
+        return vk::Result::ERROR_DEVICE_LOST;
+    }
+    match real {
+        Some(real) => {
+            let function = real.fp_v1_0().get_query_pool_results;
+            // SAFETY: the caller's arguments, as they are.
+            unsafe { function(device, pool, first, queries, size, to, stride, flags) }
+        }
+        None => vk::Result::NOT_READY,
+    }
+}
+
+/// The function of a name.
+fn table(name: &str) -> Option<*const c_void> {
+    macro_rules! found {
+        ($($known:literal $function:ident: $type:ident;)*) => {
+            match name {
+                // The type makes sure that the function has the arguments that go with its name.
+                $($known => Some({ let f: vk::$type = $function; f } as *const c_void),)*
+                _ => None,
+            }
+        };
+    }
+    found! {
+        "vkCreateBuffer" create_buffer: PFN_vkCreateBuffer;
+        "vkAllocateMemory" allocate_memory: PFN_vkAllocateMemory;
+        "vkCreateDescriptorSetLayout" create_descriptor_set_layout: PFN_vkCreateDescriptorSetLayout;
+        "vkCreatePipelineLayout" create_pipeline_layout: PFN_vkCreatePipelineLayout;
+        "vkCreateShaderModule" create_shader_module: PFN_vkCreateShaderModule;
+        "vkCreateDescriptorPool" create_descriptor_pool: PFN_vkCreateDescriptorPool;
+        "vkCreateQueryPool" create_query_pool: PFN_vkCreateQueryPool;
+        "vkCreateComputePipelines" create_compute_pipelines: PFN_vkCreateComputePipelines;
+        "vkAllocateDescriptorSets" allocate_descriptor_sets: PFN_vkAllocateDescriptorSets;
+        "vkDestroyBuffer" destroy_buffer: PFN_vkDestroyBuffer;
+        "vkFreeMemory" free_memory: PFN_vkFreeMemory;
+        "vkDestroyDescriptorSetLayout" destroy_descriptor_set_layout: PFN_vkDestroyDescriptorSetLayout;
+        "vkDestroyPipelineLayout" destroy_pipeline_layout: PFN_vkDestroyPipelineLayout;
+        "vkDestroyShaderModule" destroy_shader_module: PFN_vkDestroyShaderModule;
+        "vkDestroyDescriptorPool" destroy_descriptor_pool: PFN_vkDestroyDescriptorPool;
+        "vkDestroyQueryPool" destroy_query_pool: PFN_vkDestroyQueryPool;
+        "vkDestroyPipeline" destroy_pipeline: PFN_vkDestroyPipeline;
+        "vkBindBufferMemory" bind_buffer_memory: PFN_vkBindBufferMemory;
+        "vkMapMemory" map_memory: PFN_vkMapMemory;
+        "vkUnmapMemory" unmap_memory: PFN_vkUnmapMemory;
+        "vkGetBufferMemoryRequirements" get_buffer_memory_requirements: PFN_vkGetBufferMemoryRequirements;
+        "vkUpdateDescriptorSets" update_descriptor_sets: PFN_vkUpdateDescriptorSets;
+        "vkGetQueryPoolResults" get_query_pool_results: PFN_vkGetQueryPoolResults;
+        "vkQueueSubmit" queue_submit: PFN_vkQueueSubmit;
+        "vkQueueWaitIdle" queue_wait_idle: PFN_vkQueueWaitIdle;
+        "vkDeviceWaitIdle" device_wait_idle: PFN_vkDeviceWaitIdle;
+        "vkWaitForFences" wait_for_fences: PFN_vkWaitForFences;
+        "vkWaitSemaphores" wait_semaphores: PFN_vkWaitSemaphores;
+        "vkCmdPipelineBarrier" cmd_pipeline_barrier: PFN_vkCmdPipelineBarrier;
+        "vkCmdFillBuffer" cmd_fill_buffer: PFN_vkCmdFillBuffer;
+        "vkCmdCopyBuffer" cmd_copy_buffer: PFN_vkCmdCopyBuffer;
+        "vkCmdBindPipeline" cmd_bind_pipeline: PFN_vkCmdBindPipeline;
+        "vkCmdBindDescriptorSets" cmd_bind_descriptor_sets: PFN_vkCmdBindDescriptorSets;
+        "vkCmdPushConstants" cmd_push_constants: PFN_vkCmdPushConstants;
+        "vkCmdDispatch" cmd_dispatch: PFN_vkCmdDispatch;
+        "vkCmdDispatchIndirect" cmd_dispatch_indirect: PFN_vkCmdDispatchIndirect;
+        "vkCmdResetQueryPool" cmd_reset_query_pool: PFN_vkCmdResetQueryPool;
+        "vkCmdWriteTimestamp" cmd_write_timestamp: PFN_vkCmdWriteTimestamp;
+    }
+}
