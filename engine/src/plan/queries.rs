@@ -58,7 +58,7 @@ impl QueryRoom {
 #[derive(Clone, Copy, Debug)]
 pub struct QueryBuffers {
     /// How many queries there are of each kind: see
-    /// [`count`](drystone_kernels::queries::records::count).
+    /// [`count`].
     pub counts: Buffer<u32>,
     /// Rays.
     pub rays: Buffer<RayQuery>,

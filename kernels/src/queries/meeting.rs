@@ -10,8 +10,7 @@
 //! Close to the other shape the difference of two nearly equal points has no direction any longer. So a cast first goes
 //! on to within a skin of the other, finds the normal there, and then goes the rest of the way.
 
-use crate::detect::collide::Convex;
-use crate::detect::collide::curved::gjk::Simplex;
+use crate::detect::collide::{Convex, gjk::Simplex};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Local, Read, Store, fmax, fmin, sqrt};
 use crate::state::rigid::shape;

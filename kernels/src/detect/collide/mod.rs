@@ -4,7 +4,7 @@
 //! exists once. The normal always points from the second to the first.
 
 mod box_box;
-pub mod curved;
+mod curved;
 pub mod hull;
 mod hull_clip;
 mod hull_round;
@@ -14,7 +14,7 @@ mod spread;
 pub mod swept;
 
 pub use box_box::{best_axis, contact as box_contact};
-pub use curved::{Convex, apart as curved_apart, contact as curved_contact};
+pub use curved::{Convex, apart as curved_apart, contact as curved_contact, gjk};
 pub use hull_clip::{contact as hull_contact, direction_of};
 pub use hull_round::{half_space_contact, round_contact};
 pub use round::{box_capsule, box_half_space, round_half_space, round_round, sphere_box};
