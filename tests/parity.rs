@@ -286,7 +286,9 @@ fn poses_between_frames_agree_and_leave_what_lies_between_them_alone() {
     let previous_body_poses = r.buffer("before", COUNT as u64).unwrap();
     let target = r.buffer("target", (first + stride * COUNT) as u64).unwrap();
     let bind = drawn_poses::Bind { body_poses, previous_body_poses, target };
-    let push = drawn_poses::Push { count: COUNT as u32, first: first as u32, stride: stride as u32, part: 0.3 };
+    // There is room for more than there are.
+    let bodies = COUNT as u32 - 100;
+    let push = drawn_poses::Push { count: COUNT as u32, bodies, first: first as u32, stride: stride as u32, part: 0.3 };
     r.dispatch_each(COUNT as u64, bind.with(push)).unwrap();
     on_every_backend(|backend| {
         let mut runner = backend.runner(&r).unwrap();
@@ -296,7 +298,9 @@ fn poses_between_frames_agree_and_leave_what_lies_between_them_alone() {
         runner.run().unwrap();
         let words = runner.read(target).unwrap();
         assert!(words[..first].iter().all(|w| *w == u32::MAX));
-        for ((words, now), before) in words[first..].chunks(stride).zip(&now).zip(&before) {
+        let shown = words[first..].chunks(stride);
+        assert!(shown.clone().skip(bodies as usize).all(|words| words[3] == 0), "a slot without a body is marked");
+        for ((words, now), before) in shown.zip(&now).zip(&before).take(bodies as usize) {
             assert!(words[8..].iter().all(|w| *w == u32::MAX), "what is the host's stays");
             let found: BodyPose = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[..8]));
             let (p, r) = (found.position, found.rotation);

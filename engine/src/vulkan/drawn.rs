@@ -25,7 +25,7 @@ pub struct PoseTarget {
     pub offset: u64,
     /// Bytes from one pose to the next: a multiple of 4, at least 32.
     pub stride: u32,
-    /// Body slots there is room for; those behind are left out.
+    /// Body slots there is room for; those behind are left out, and slots without a body are not [`BodyPose::present`].
     pub count: u32,
 }
 
@@ -181,7 +181,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         // It was compiled when the buffer was lent.
         let Ok(kernel) = device.kernels.get(stage) else { return };
         let push = drawn_poses::Push {
-            count: bodies.min(target.count),
+            count: target.count,
+            bodies,
             first: (target.offset / 4) as u32,
             stride: target.stride / 4,
             part: part.clamp(0.0, 1.0),

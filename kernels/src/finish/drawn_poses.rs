@@ -16,8 +16,10 @@ stage! {
 layout! {
     /// Push constants of `drawn_poses`.
     pub struct Push {
-        /// Number of bodies.
+        /// Poses that the target has room for.
         pub count: u32,
+        /// Body slots there are; those behind hold no body.
+        pub bodies: u32,
         /// First word of the first pose.
         pub first: u32,
         /// Words from one pose to the next.
@@ -33,9 +35,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
+    let at = push.first.wrapping_add(item.wrapping_mul(push.stride));
+    if item >= push.bodies {
+        b.target.put(at.wrapping_add(3), 0);
+        return;
+    }
     let now = b.body_poses.at(item);
     let pose = now.after(&b.previous_body_poses.at(item), push.part);
-    let at = push.first.wrapping_add(item.wrapping_mul(push.stride));
     let (p, r) = (pose.position, pose.rotation);
     b.target.put(at, p.x.to_bits());
     b.target.put(at.wrapping_add(1), p.y.to_bits());
