@@ -77,8 +77,15 @@ impl Renderer {
             let commands = device.allocate_command_buffers(&info)?;
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let timeline = device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)?;
-            let host =
-                Host { instance, physical_device, device, queue_family, pipeline_cache: None, debug_utils: None };
+            let host = Host {
+                instance,
+                physical_device,
+                device,
+                queue_family,
+                pipeline_cache: None,
+                debug_utils: None,
+                allocation: None,
+            };
             Ok(Self { host, name, queue, pool, commands, timeline, _entry: entry })
         }
     }

@@ -6,7 +6,7 @@ use common::{Backend, Random, on_every_backend};
 use drystone::glam::{DQuat, DVec3, Quat, Vec3};
 use drystone::metrics::Metrics;
 use drystone::state::Capacities;
-use drystone::world::{BodyDesc, BodyHandle, Collider, World, WorldError};
+use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, JointHandle, World, WorldError};
 use drystone::{EventKind, Settings, Simulation};
 
 const DT: f32 = 1.0 / 60.0;
@@ -351,4 +351,60 @@ fn gravity_scales_groups_and_frictions_reach_the_kernels() {
     let speed = -simulation.body(slides).unwrap().linear_velocity.x;
     let expected = 1.0 + 9.81 * (tilt.sin() - 0.1 * tilt.cos());
     assert!((speed - expected).abs() < 0.1 * expected, "dynamic friction: {speed} m/s, not {expected}");
+}
+
+/// Guests that come and go: balls side by side above a floor, the first ones in pairs with a joint.
+fn invite(world: &mut World, bodies: u32, joints: u32) -> (Vec<BodyHandle>, Vec<JointHandle>) {
+    let at = |i: u32| Vec3::new((i % 40) as f32 * 1.5, 0.5, (i / 40) as f32 * 1.5);
+    let add = |i: u32| world.add(BodyDesc::dynamic().at(at(i)).with(Collider::sphere(0.5))).unwrap();
+    let guests: Vec<_> = (0..bodies).map(add).collect();
+    let middle = Vec3::X * 0.75;
+    let join = |i: usize| JointDesc::ball(guests[2 * i], guests[2 * i + 1]).anchors(middle, -middle);
+    let joints = (0..joints as usize).map(|i| world.add_joint(join(i)).unwrap()).collect();
+    (guests, joints)
+}
+
+#[test]
+fn a_thousand_bodies_and_two_hundred_joints_come_and_go_in_every_frame() {
+    on_every_backend(|backend| {
+        let cpu = matches!(backend, Backend::Cpu);
+        let (bodies, joints, frames) = if cpu { (1000, 200, 300) } else { (200, 40, 40) };
+        let mut world = World::new();
+        world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+        let stays = world.add(BodyDesc::dynamic().at(Vec3::new(-5.0, 0.5, 0.0)).with(cube())).unwrap();
+        let mut guests = invite(&mut world, bodies, joints);
+        let mut simulation = simulate(world, backend);
+        // Slots of what was removed in a frame are free in the next: twice as many are there at most.
+        let mut settled = None;
+        for frame in 0..frames {
+            let (old_bodies, old_joints) = guests;
+            let world = simulation.world_mut();
+            old_joints.iter().for_each(|joint| world.remove_joint(*joint).unwrap());
+            old_bodies.iter().for_each(|body| world.remove(*body).unwrap());
+            guests = invite(world, bodies, joints);
+            let place = format!("{}, frame {frame}", backend.name());
+            // Handles of before are refused, although others have their slots.
+            for old in [old_bodies[0], old_bodies[bodies as usize - 1]] {
+                assert!(matches!(world.desc(old), Err(WorldError::StaleBody { .. })), "{place}: {old:?}");
+                assert!(
+                    world.apply_impulse(old, Vec3::Y, Vec3::ZERO).is_err() && world.remove(old).is_err(),
+                    "{place}"
+                );
+            }
+            assert!(world.joint(old_joints[0]).is_err() && world.remove_joint(old_joints[0]).is_err(), "{place}");
+            simulation.step(DT).unwrap();
+            assert_eq!(simulation.world().len(), bodies as usize + 2, "{place}");
+            assert_eq!(simulation.world().joints().count(), joints as usize, "{place}");
+            let bytes: u64 = simulation.memory().iter().map(|m| m.bytes).sum();
+            let now = (simulation.plan().capacities, bytes);
+            if frame >= 3 {
+                assert_eq!(*settled.get_or_insert(now), now, "{place}: nothing grows any more");
+            }
+        }
+        steps(&mut simulation, 30);
+        let rests = simulation.body(stays).unwrap();
+        near(&backend.name(), rests.position, Vec3::new(-5.0, 0.5, 0.0), 2e-3);
+        let guest = simulation.body(guests.0[bodies as usize / 2]).unwrap();
+        assert!((guest.position.y - 0.5).abs() < 5e-3, "{}: {guest:?}", backend.name());
+    });
 }

@@ -111,8 +111,8 @@ fn the_readme_has_the_lines_of_the_smallest_example() {
     let (lines, _) = behind.split_once("    // --- up to here").expect("where they end");
     let lines: Vec<_> = lines.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
     assert!(lines.len() > 20 && readme.contains(&lines.join("\n")), "the README has others:\n{}", lines.join("\n"));
-    // Every example is named there, and run by `tools/test`.
-    let tests = read("tools/test");
+    // Every example is named there, and run by `tools/test` or what it calls.
+    let tests = read("tools/test") + &read("tools/c-library");
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
         let path = entry.unwrap().path();
         let Some(name) = path.file_name().and_then(|n| n.to_str()?.strip_suffix(".rs")) else { continue };

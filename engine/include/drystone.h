@@ -434,6 +434,9 @@ typedef struct {
     uint32_t debug_utils;
     // 0.
     uint32_t reserved;
+    // A VkAllocationCallbacks, or NULL. It is copied; its functions may be called by any thread, until everything made from
+    // this is destroyed. Device memory is allocated without it.
+    const void *allocation_callbacks;
 } DrystoneVulkanHost;
 
 // Choices when a stepper is made. Begin with `drystone_stepper_defaults`.

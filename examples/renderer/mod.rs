@@ -86,8 +86,15 @@ impl Renderer {
             let compute = compute.or(two.then_some(graphics.family));
             let compute = compute.map(|family| Lane::new(&device, family)).transpose()?;
             let queue_family = compute.as_ref().unwrap_or(&graphics).family;
-            let host =
-                Host { instance, physical_device, device, queue_family, pipeline_cache: None, debug_utils: None };
+            let host = Host {
+                instance,
+                physical_device,
+                device,
+                queue_family,
+                pipeline_cache: None,
+                debug_utils: None,
+                allocation: None,
+            };
             let buffers = RefCell::default();
             Ok(Self { host, name: support.device_name, graphics, compute, buffers, _entry: entry })
         }

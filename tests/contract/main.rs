@@ -105,6 +105,8 @@ unsafe impl Memory for Dedicated {
 fn nothing_left(when: &str) {
     let (live, wrong) = state(|s| (std::mem::take(&mut s.live), std::mem::take(&mut s.wrong)));
     assert!(live.is_empty(), "{when}: left behind: {live:x?}");
+    let bytes = state(|s| s.host_memory.values().sum::<usize>());
+    assert_eq!(bytes, 0, "{when}: bytes of the host's callbacks that were not given back");
     assert!(wrong.is_empty(), "{when}: {wrong:?}");
 }
 
@@ -173,6 +175,7 @@ fn nothing_is_submitted_waited_for_or_allocated_in_a_thousand_frames() {
         queue.wait(last, Duration::from_secs(60)).unwrap();
         drop(stepper);
     }
+    assert!(state(|s| s.host_allocations) > 0, "the driver allocates with the host's callbacks");
     nothing_left("after a thousand frames");
     let said = device.validation().take();
     assert!(said.is_empty(), "{said:?}");

@@ -6,8 +6,9 @@
 //! the process with their name when one is called.
 
 use super::recording::*;
-use drystone::vulkan::Host;
 use drystone::vulkan::ash::{self, vk};
+use drystone::vulkan::{Host, HostAllocation};
+use std::alloc::Layout;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
@@ -26,12 +27,17 @@ pub struct State {
     pub lost: bool,
     /// What was made and not destroyed: handle, and what makes such.
     pub live: BTreeMap<u64, &'static str>,
+    /// Bytes that a driver allocated with the host's callbacks, by address.
+    pub host_memory: BTreeMap<usize, usize>,
+    /// How often it did.
+    pub host_allocations: u64,
     /// Destroyed without having been made, or waited where nobody may.
     pub wrong: Vec<String>,
     next: u64,
     /// Bytes of buffers and memory.
     sizes: BTreeMap<u64, u64>,
     mapped: BTreeMap<u64, Vec<u64>>,
+    alignments: BTreeMap<usize, usize>,
 }
 
 thread_local! {
@@ -58,7 +64,76 @@ pub fn wrapped(host: &Host, with_driver: bool) -> Host {
     };
     // SAFETY: what is found has the type that goes with its name.
     let device = unsafe { ash::Device::load_with(find, real.handle()) };
-    Host { device, debug_utils: None, pipeline_cache: None, ..host.clone() }
+    let callbacks = vk::AllocationCallbacks::default()
+        .user_data((&raw const MARK).cast_mut().cast())
+        .pfn_allocation(Some(host_allocate))
+        .pfn_reallocation(Some(host_reallocate))
+        .pfn_free(Some(host_free));
+    // SAFETY: the functions are there for good, and keep account by thread: drivers call them where they are called.
+    let allocation = Some(unsafe { HostAllocation::new(callbacks) });
+    Host { device, debug_utils: None, pipeline_cache: None, allocation, ..host.clone() }
+}
+
+/// User data of the host's callbacks.
+static MARK: u64 = 0x6472_7973_746f_6e65;
+
+/// Whether these are the host's callbacks.
+fn check_callbacks(name: &'static str, callbacks: Callbacks<'_>) {
+    // Device memory is the allocator's: gpu-allocator passes none.
+    if name == "vkAllocateMemory" || name == "vkFreeMemory" {
+        return;
+    }
+    // SAFETY: null, or what the caller passes as callbacks.
+    let mark = unsafe { callbacks.as_ref() }.map(|c| c.p_user_data.cast_const().cast());
+    if mark != Some(&raw const MARK) {
+        state(|s| s.wrong.push(format!("{name} without the host's callbacks")));
+    }
+}
+
+unsafe extern "system" fn host_allocate(
+    _: *mut c_void,
+    size: usize,
+    alignment: usize,
+    _: vk::SystemAllocationScope,
+) -> *mut c_void {
+    let Ok(layout) = Layout::from_size_align(size.max(1), alignment.max(16)) else { return std::ptr::null_mut() };
+    // SAFETY: not empty.
+    let address = unsafe { std::alloc::alloc(layout) };
+    state(|s| {
+        s.host_allocations += 1;
+        s.host_memory.insert(address as usize, layout.size());
+        s.alignments.insert(address as usize, layout.align());
+    });
+    address.cast()
+}
+
+unsafe extern "system" fn host_reallocate(
+    data: *mut c_void,
+    old: *mut c_void,
+    size: usize,
+    alignment: usize,
+    scope: vk::SystemAllocationScope,
+) -> *mut c_void {
+    // SAFETY: as the specification has it: the old one is null or was allocated here, and has as much as is noted.
+    unsafe {
+        let new = host_allocate(data, size, alignment, scope);
+        let there = state(|s| s.host_memory.get(&(old as usize)).copied()).unwrap_or(0);
+        std::ptr::copy_nonoverlapping(old.cast::<u8>(), new.cast::<u8>(), there.min(size));
+        host_free(data, old);
+        new
+    }
+}
+
+unsafe extern "system" fn host_free(_: *mut c_void, address: *mut c_void) {
+    if address.is_null() {
+        return;
+    }
+    let noted = state(|s| s.host_memory.remove(&(address as usize)).zip(s.alignments.remove(&(address as usize))));
+    match noted.and_then(|(size, alignment)| Layout::from_size_align(size, alignment).ok()) {
+        // SAFETY: allocated above with this layout.
+        Some(layout) => unsafe { std::alloc::dealloc(address.cast(), layout) },
+        None => state(|s| s.wrong.push("memory was freed that the host's callbacks did not give".to_owned())),
+    }
 }
 
 /// Counts a call, and tells what it goes on to.
@@ -120,6 +195,7 @@ macro_rules! creates {
                 Ok(real) => real,
                 Err(result) => return result,
             };
+            check_callbacks($name, callbacks);
             // SAFETY: the caller's arguments, as they are.
             unsafe {
                 match real {
@@ -171,6 +247,7 @@ macro_rules! destroys {
         unsafe extern "system" fn $function(device: vk::Device, handle: vk::$handle, callbacks: Callbacks<'_>) {
             let real = count($name);
             gone($name, vk::Handle::as_raw(handle));
+            check_callbacks($name, callbacks);
             if let Some(real) = real {
                 // SAFETY: the caller's arguments, as they are.
                 unsafe { (real.fp_v1_0().$function)(device, handle, callbacks) };
@@ -199,6 +276,7 @@ unsafe extern "system" fn create_compute_pipelines(
     to: *mut vk::Pipeline,
 ) -> vk::Result {
     let tried = attempt("vkCreateComputePipelines");
+    check_callbacks("vkCreateComputePipelines", callbacks);
     // SAFETY: the caller's arguments, as they are.
     unsafe {
         let result = match tried {

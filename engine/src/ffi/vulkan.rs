@@ -2,7 +2,7 @@
 
 use super::error::{DrystoneResult, Failure, done};
 use super::sized::{Struct, put, read, write};
-use crate::vulkan::{Host, Kernels, Support};
+use crate::vulkan::{Host, HostAllocation, Kernels, Support};
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -89,6 +89,9 @@ pub struct DrystoneVulkanHost {
     pub debug_utils: u32,
     /// 0.
     pub reserved: u32,
+    /// A VkAllocationCallbacks, or NULL. It is copied; its functions may be called by any thread, until everything made from
+    /// this is destroyed. Device memory is allocated without it.
+    pub allocation_callbacks: *const c_void,
 }
 
 // SAFETY: as above; handles are numbers or pointers, and a function that is there is not NULL.
@@ -106,6 +109,7 @@ unsafe impl Struct for DrystoneVulkanHost {
             pipeline_cache: VkPipelineCache::null(),
             debug_utils: 0,
             reserved: 0,
+            allocation_callbacks: std::ptr::null(),
         }
     }
 }
@@ -261,6 +265,9 @@ unsafe fn load(from: &DrystoneVulkanHost) -> Result<Host, Failure> {
         queue_family: from.queue_family,
         pipeline_cache: (!from.pipeline_cache.is_null()).then_some(from.pipeline_cache),
         debug_utils,
+        // SAFETY: this function's contract: where it is not null, it is what its name says.
+        allocation: unsafe { from.allocation_callbacks.cast::<vk::AllocationCallbacks<'static>>().as_ref() }
+            .map(|callbacks| unsafe { HostAllocation::new(*callbacks) }),
     })
 }
 

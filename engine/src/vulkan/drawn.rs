@@ -43,7 +43,7 @@ pub(super) struct DrawnSet {
 impl Drop for DrawnSet {
     fn drop(&mut self) {
         // SAFETY: made from this device, which has finished with it (the type's contract).
-        unsafe { self.shared.host.device.destroy_descriptor_pool(self.pool, None) };
+        unsafe { self.shared.host.device.destroy_descriptor_pool(self.pool, self.shared.host.callbacks()) };
     }
 }
 
@@ -84,7 +84,8 @@ impl<M: Memory> Frames<M> {
             .descriptor_count(stage.bindings.len() as u32)];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
         // SAFETY: the device is alive; descriptions borrow locals that live through the calls.
-        let pool = unsafe { device.create_descriptor_pool(&info, None) }.during("vkCreateDescriptorPool")?;
+        let pool = unsafe { device.create_descriptor_pool(&info, shared.host.callbacks()) }
+            .during("vkCreateDescriptorPool")?;
         let mut made = DrawnSet { shared, pool, set: vk::DescriptorSet::null() };
         let layouts = [layout];
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);

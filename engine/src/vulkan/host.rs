@@ -21,6 +21,42 @@ pub struct Host {
     pub pipeline_cache: Option<vk::PipelineCache>,
     /// For object names and labels, if the instance has `VK_EXT_debug_utils` enabled.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
+    /// What the driver allocates host memory with for every object that is made here, if the host wants to have a say in it.
+    /// Device memory is that of [`Memory`](super::Memory): gpu-allocator, the default one, passes none.
+    pub allocation: Option<HostAllocation>,
+}
+
+/// A host's `VkAllocationCallbacks`, to be used by any thread.
+#[derive(Clone, Copy)]
+pub struct HostAllocation(vk::AllocationCallbacks<'static>);
+
+impl HostAllocation {
+    /// Takes them on.
+    ///
+    /// # Safety
+    /// The functions may be called by any thread, with the user data they come with, until everything that was made from the
+    /// [`Host`] is gone.
+    pub unsafe fn new(callbacks: vk::AllocationCallbacks<'static>) -> Self {
+        Self(callbacks)
+    }
+}
+
+// SAFETY: the contract of `new`.
+unsafe impl Send for HostAllocation {}
+// SAFETY: as above.
+unsafe impl Sync for HostAllocation {}
+
+impl std::fmt::Debug for HostAllocation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("HostAllocation").field(&self.0.p_user_data).finish()
+    }
+}
+
+impl Host {
+    /// What every call that makes or destroys an object passes on.
+    pub(super) fn callbacks(&self) -> Option<&vk::AllocationCallbacks<'static>> {
+        self.allocation.as_ref().map(|allocation| &allocation.0)
+    }
 }
 
 impl std::fmt::Debug for Host {
@@ -62,6 +98,6 @@ impl Shared {
     pub fn create_buffer(&self, size: u64, usage: vk::BufferUsageFlags) -> Result<vk::Buffer, Error> {
         let info = vk::BufferCreateInfo::default().size(size).usage(usage).sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: the device is alive (contract of `new`), the description is complete.
-        unsafe { self.host.device.create_buffer(&info, None) }.during("vkCreateBuffer")
+        unsafe { self.host.device.create_buffer(&info, self.host.callbacks()) }.during("vkCreateBuffer")
     }
 }

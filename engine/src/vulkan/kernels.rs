@@ -81,7 +81,7 @@ impl Kernels {
 
     /// Makes the objects one by one: what is there when one of them fails is in `made`.
     fn compile(&self, stage: &'static Stage, words: &[u32], made: &mut Pipeline) -> Result<(), Error> {
-        let device = &self.shared.host.device;
+        let (device, callbacks) = (&self.shared.host.device, self.shared.host.callbacks());
         let name = CString::new(stage.name).unwrap_or_default();
         let bindings: Vec<_> = stage
             .bindings
@@ -97,7 +97,7 @@ impl Kernels {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         // SAFETY: the device is alive; the description borrows locals that live through the call.
         made.set_layout =
-            unsafe { device.create_descriptor_set_layout(&info, None) }.during("vkCreateDescriptorSetLayout")?;
+            unsafe { device.create_descriptor_set_layout(&info, callbacks) }.during("vkCreateDescriptorSetLayout")?;
         self.shared.name(made.set_layout, &name);
 
         let sets = [made.set_layout];
@@ -105,12 +105,12 @@ impl Kernels {
             [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(stage.push_size)];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
         // SAFETY: as above.
-        made.layout = unsafe { device.create_pipeline_layout(&info, None) }.during("vkCreatePipelineLayout")?;
+        made.layout = unsafe { device.create_pipeline_layout(&info, callbacks) }.during("vkCreatePipelineLayout")?;
         self.shared.name(made.layout, &name);
 
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the words are a module that the manifest vouches for.
-        let module = unsafe { device.create_shader_module(&info, None) }.during("vkCreateShaderModule")?;
+        let module = unsafe { device.create_shader_module(&info, callbacks) }.during("vkCreateShaderModule")?;
         self.shared.name(module, &name);
         let shader = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
@@ -119,9 +119,9 @@ impl Kernels {
         let info = vk::ComputePipelineCreateInfo::default().stage(shader).layout(made.layout);
         let cache = self.shared.host.pipeline_cache.unwrap_or_default();
         // SAFETY: as above; the module is destroyed only after the pipeline is made.
-        let pipelines = unsafe { device.create_compute_pipelines(cache, &[info], None) };
+        let pipelines = unsafe { device.create_compute_pipelines(cache, &[info], callbacks) };
         // SAFETY: made above, used by nothing any more.
-        unsafe { device.destroy_shader_module(module, None) };
+        unsafe { device.destroy_shader_module(module, callbacks) };
         let pipelines = pipelines.map_err(|(_, result)| result).during("vkCreateComputePipelines")?;
         made.pipeline = pipelines.first().copied().unwrap_or_default();
         self.shared.name(made.pipeline, &name);
@@ -129,12 +129,12 @@ impl Kernels {
     }
 
     fn destroy(&self, made: &Pipeline) {
-        let device = &self.shared.host.device;
+        let (device, callbacks) = (&self.shared.host.device, self.shared.host.callbacks());
         // SAFETY: made from this device and not in use (contract of `Program`); null handles are ignored.
         unsafe {
-            device.destroy_pipeline(made.pipeline, None);
-            device.destroy_pipeline_layout(made.layout, None);
-            device.destroy_descriptor_set_layout(made.set_layout, None);
+            device.destroy_pipeline(made.pipeline, callbacks);
+            device.destroy_pipeline_layout(made.layout, callbacks);
+            device.destroy_descriptor_set_layout(made.set_layout, callbacks);
         }
     }
 }

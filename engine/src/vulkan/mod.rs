@@ -47,7 +47,7 @@ pub use ash;
 pub use drawn::{LentPoses, PoseTarget};
 pub use error::Error;
 pub use frames::{Frames, FramesOptions, JointForceView, Overflow, PoseView};
-pub use host::Host;
+pub use host::{Host, HostAllocation};
 pub use kernels::Kernels;
 #[cfg(feature = "gpu-allocator")]
 pub use memory::GpuAllocator;

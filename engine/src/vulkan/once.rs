@@ -22,7 +22,8 @@ impl Once {
     pub fn new(shared: &Arc<Shared>, label: &CStr, commands: &Commands, timers: &Timers) -> Result<Self, Error> {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(shared.host.queue_family);
         // SAFETY: the device is alive; the description is complete.
-        let pool = unsafe { shared.host.device.create_command_pool(&info, None) }.during("vkCreateCommandPool")?;
+        let pool = unsafe { shared.host.device.create_command_pool(&info, shared.host.callbacks()) }
+            .during("vkCreateCommandPool")?;
         shared.name(pool, label);
         let untimed = vk::CommandBuffer::null();
         let mut once = Self { shared: shared.clone(), pool, untimed, timed: Vec::new() };
@@ -82,6 +83,6 @@ impl Once {
 impl Drop for Once {
     fn drop(&mut self) {
         // SAFETY: made from this device, which has finished with it (the type's contract).
-        unsafe { self.shared.host.device.destroy_command_pool(self.pool, None) };
+        unsafe { self.shared.host.device.destroy_command_pool(self.pool, self.shared.host.callbacks()) };
     }
 }

@@ -161,6 +161,7 @@ impl OwnDevice {
             queue_family,
             pipeline_cache: None,
             debug_utils,
+            allocation: None,
         };
         let mut own = Self { host, support, queue, queue_lock: Mutex::new(()), kernels: OnceLock::new(), instance };
         let info = vk::PipelineCacheCreateInfo::default().initial_data(&options.pipeline_cache);

@@ -81,7 +81,7 @@ struct ReadyPart {
 impl Drop for ReadyPart {
     fn drop(&mut self) {
         // SAFETY: made from this device, which has finished with it (the contract of `Program`).
-        unsafe { self.shared.host.device.destroy_descriptor_pool(self.descriptors, None) };
+        unsafe { self.shared.host.device.destroy_descriptor_pool(self.descriptors, self.shared.host.callbacks()) };
     }
 }
 
@@ -237,7 +237,7 @@ impl<M: Memory> Program<M> {
     fn destroy_buffers(&mut self, keep: usize) {
         for (buffer, allocation) in self.buffers.drain(keep..) {
             // SAFETY: made from this device, which is alive and has finished with it (the type's contract).
-            unsafe { self.shared.host.device.destroy_buffer(buffer, None) };
+            unsafe { self.shared.host.device.destroy_buffer(buffer, self.shared.host.callbacks()) };
             if let Some(allocation) = allocation {
                 lock(&self.memory).free(allocation);
             }
@@ -259,8 +259,8 @@ impl<M: Memory> Program<M> {
             [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(buffers)];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(different.len() as u32).pool_sizes(&sizes);
         // SAFETY: the device is alive; the description borrows locals that live through the call.
-        let pool =
-            unsafe { self.shared.host.device.create_descriptor_pool(&info, None) }.during("vkCreateDescriptorPool")?;
+        let pool = unsafe { self.shared.host.device.create_descriptor_pool(&info, self.shared.host.callbacks()) }
+            .during("vkCreateDescriptorPool")?;
         self.shared.name(pool, label);
         Ok(pool)
     }

@@ -57,13 +57,13 @@ impl Queue {
             .flags(vk::CommandPoolCreateFlags::TRANSIENT)
             .queue_family_index(host.queue_family);
         // SAFETY: the device is alive; the description is complete.
-        helper.pool = unsafe { device.create_command_pool(&info, None) }.during("vkCreateCommandPool")?;
+        helper.pool = unsafe { device.create_command_pool(&info, host.callbacks()) }.during("vkCreateCommandPool")?;
         helper.shared.name(helper.pool, c"drystone queue");
         let mut kind =
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: as above.
-        helper.timeline = unsafe { device.create_semaphore(&info, None) }.during("vkCreateSemaphore")?;
+        helper.timeline = unsafe { device.create_semaphore(&info, host.callbacks()) }.during("vkCreateSemaphore")?;
         helper.shared.name(helper.timeline, c"drystone timeline");
         Ok(helper)
     }
@@ -168,8 +168,8 @@ impl Drop for Queue {
         }
         // SAFETY: made from this device; what was submitted is done.
         unsafe {
-            self.shared.host.device.destroy_command_pool(self.pool, None);
-            self.shared.host.device.destroy_semaphore(self.timeline, None);
+            self.shared.host.device.destroy_command_pool(self.pool, self.shared.host.callbacks());
+            self.shared.host.device.destroy_semaphore(self.timeline, self.shared.host.callbacks());
         }
     }
 }

@@ -81,7 +81,7 @@ impl<M: Memory> HostBuffer<M> {
 impl<M: Memory> Drop for HostBuffer<M> {
     fn drop(&mut self) {
         // SAFETY: made from this device, which has finished with it (the type's contract).
-        unsafe { self.shared.host.device.destroy_buffer(self.buffer, None) };
+        unsafe { self.shared.host.device.destroy_buffer(self.buffer, self.shared.host.callbacks()) };
         if let Some(allocation) = self.allocation.take() {
             lock(&self.memory).free(allocation);
         }

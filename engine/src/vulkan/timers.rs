@@ -68,7 +68,8 @@ impl Timers {
                 .query_type(vk::QueryType::TIMESTAMP)
                 .query_count(self.stamps.len() as u32);
             // SAFETY: the device is alive; the description is complete.
-            let pool = unsafe { self.shared.host.device.create_query_pool(&info, None) }.during("vkCreateQueryPool")?;
+            let pool = unsafe { self.shared.host.device.create_query_pool(&info, self.shared.host.callbacks()) }
+                .during("vkCreateQueryPool")?;
             self.shared.name(pool, c"drystone timers");
             self.slots.push(Slot { pool, run: None });
         }
@@ -143,7 +144,7 @@ impl Drop for Timers {
     fn drop(&mut self) {
         for slot in &self.slots {
             // SAFETY: made from this device, no longer in use (contract of `Program`).
-            unsafe { self.shared.host.device.destroy_query_pool(slot.pool, None) };
+            unsafe { self.shared.host.device.destroy_query_pool(slot.pool, self.shared.host.callbacks()) };
         }
     }
 }
