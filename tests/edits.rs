@@ -368,7 +368,7 @@ fn invite(world: &mut World, bodies: u32, joints: u32) -> (Vec<BodyHandle>, Vec<
 fn a_thousand_bodies_and_two_hundred_joints_come_and_go_in_every_frame() {
     on_every_backend(|backend| {
         let cpu = matches!(backend, Backend::Cpu);
-        let (bodies, joints, frames) = if cpu { (1000, 200, 300) } else { (200, 40, 40) };
+        let (bodies, joints, frames) = if cpu { (1000, 200, 300) } else { (200, 40, 12) };
         let mut world = World::new();
         world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
         let stays = world.add(BodyDesc::dynamic().at(Vec3::new(-5.0, 0.5, 0.0)).with(cube())).unwrap();
