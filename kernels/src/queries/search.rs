@@ -7,7 +7,7 @@
 
 use super::meeting::{Meeting, Outcome, aim};
 use super::rays::{DEPTH, Touch, entry, inverse};
-use super::records::ShapeQuery;
+use super::records::{HitRecord, ShapeQuery, generation_of};
 use crate::detect::collide::{Convex, Solid};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Read, Store, abs, fmax, fmin, least, sqrt};
@@ -193,4 +193,28 @@ impl Search {
         }
         outcome
     }
+}
+
+/// The nearest of what a query meets: on its way, or around it.
+#[inline(always)]
+pub fn nearest<const AIM: u32>(solids: &Solids<'_>, query: &ShapeQuery, leaves: u32) -> HitRecord {
+    let mut hit = HitRecord::nothing(query.reach);
+    let mut stack = [END; DEPTH];
+    let mut search = Search::new(solids, query, leaves, query.reach);
+    while search.goes_on() {
+        let found = search.step::<AIM>(solids, query, &mut stack);
+        if found.over & found.met {
+            let collider = solids.colliders.at(search.slot);
+            if hit.is_behind(found.distance, collider.what.body, search.slot) {
+                hit.distance = found.distance;
+                hit.collider = search.slot;
+                hit.body = collider.what.body;
+                hit.generation = generation_of(&collider);
+                hit.point = found.point;
+                hit.normal = found.normal;
+                search.limit = found.distance;
+            }
+        }
+    }
+    hit
 }

@@ -2,12 +2,11 @@
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store};
-use crate::layout::{END, Extent, Node, Volume};
+use crate::layout::{Extent, Node, Volume};
 use crate::math::Pose;
 use crate::queries::meeting::aim;
-use crate::queries::rays::DEPTH;
-use crate::queries::records::{HitRecord, ShapeQuery, generation_of};
-use crate::queries::search::{Search, Solids};
+use crate::queries::records::{HitRecord, ShapeQuery};
+use crate::queries::search::{Solids, nearest};
 use crate::state::rigid::{Collider, Hull};
 use crate::{layout, stage};
 
@@ -51,24 +50,5 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         hulls: b.hulls,
         hull_vertices: b.hull_vertices,
     };
-    let query = b.queries.at(item);
-    let mut hit = HitRecord::nothing(query.reach);
-    let mut stack = [END; DEPTH];
-    let mut search = Search::new(&solids, &query, push.leaves, query.reach);
-    while search.goes_on() {
-        let found = search.step::<{ aim::CAST }>(&solids, &query, &mut stack);
-        if found.over & found.met {
-            let collider = b.colliders.at(search.slot);
-            if hit.is_behind(found.distance, collider.what.body, search.slot) {
-                hit.distance = found.distance;
-                hit.collider = search.slot;
-                hit.body = collider.what.body;
-                hit.generation = generation_of(&collider);
-                hit.point = found.point;
-                hit.normal = found.normal;
-                search.limit = found.distance;
-            }
-        }
-    }
-    b.hits.put(item, hit);
+    b.hits.put(item, nearest::<{ aim::CAST }>(&solids, &b.queries.at(item), push.leaves));
 }
