@@ -153,8 +153,8 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
                 let back = -frame.lag(&rotation, delta.angular);
                 let lack = (target.position - delta.linear) * (frame.mass * scale);
                 system.force += lack;
-                system.torque += r.cross(lack) + inertia(&rotation, frame.inertia, back) * scale;
-                let (diagonal, off) = inertia_about(&frame, &rotation, r);
+                system.torque += r.cross(lack) + inertia(&frame.inertia_frame(&rotation), frame.inertia, back) * scale;
+                let (diagonal, off) = inertia_about(&frame, &frame.inertia_frame(&rotation), r);
                 system.ll += Vec3::splat(frame.mass * scale);
                 system.aa += diagonal * scale;
                 system.aa_off += off * scale;

@@ -334,7 +334,11 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         };
     }
     let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
-    let systems = Systems::inertial(mass, inertia, rotation, displaced, params.dt).plus(systems);
+    let mut axes = rotation;
+    if !B::STABILISE {
+        axes = ends.inertia_frame(form, rotation);
+    }
+    let systems = Systems::inertial(mass, inertia, axes, displaced, params.dt).plus(systems);
     let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
 
     // The way since the start is kept by itself: next to a large position its small changes would be rounded away.

@@ -164,6 +164,13 @@ impl SolverBody {
         Vec3::new(lag.x, lag.y, lag.z)
     }
 
+    /// Where its principal axes are while the step is solved, see [`TurnEnds::inertia_frame`].
+    #[inline(always)]
+    pub fn inertia_frame(&self, rotation: &Rotation) -> Rotation {
+        let axes = self.turn_ends().inertia_frame(TurnForm::EXACT, Turns::one(rotation));
+        Rotation::new(Vec3::new(axes.v.x, axes.v.y, axes.v.z), axes.s)
+    }
+
     /// How far it has turned when it was turned by `turned` before, and by `step` since, to `rotation`.
     #[inline(always)]
     pub fn turned(&self, rotation: &Rotation, turned: Vec3, step: Vec3) -> Vec3 {

@@ -197,20 +197,48 @@ impl<F: OfBodies> TurnEnds<F> {
         Vector::select(turned.dot(turned).below(lag.dot(lag)), turned - back, lag)
     }
 
-    /// The rotation vector from the target to `rotation`, to which a body has turned by `turned`; `inertia` are its principal
-    /// moments.
+    /// How far a body, turned by `turned` to `rotation`, is from its target; `inertia` are its principal moments. To be taken
+    /// with the axes of inertia that [`TurnEnds::inertia_frame`] gives.
     #[inline(always)]
     pub fn lag(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>, inertia: Vector<F>) -> Vector<F> {
-        let mut lag = form.between(rotation, self.target);
-        let slow = turned.dot(turned).below(F::splat(FAST * FAST)) & self.start.s.below(F::splat(1.5));
-        if !form.first_order && F::any(!slow) {
-            let marked = F::splat(1.5).below(self.start.s);
-            let predicted = Vector::select(marked, self.start.v, self.target.since(self.start));
-            let unwound =
-                Vector::select(marked, self.lag_of_sums(rotation, turned, inertia), unwound(lag, turned - predicted));
-            lag = Vector::select(slow, lag, unwound);
+        if form.first_order {
+            return form.between(rotation, self.target);
+        }
+        let lag = turned - self.target.since(self.start);
+        let marked = self.marked();
+        if F::any(marked) {
+            return Vector::select(marked, self.lag_of_sums(rotation, turned, inertia), lag);
         }
         lag
+    }
+
+    /// Where the principal axes of a body are while a step is solved: half way to its target, where its angular momentum is
+    /// that of its spin.
+    ///
+    /// They do not follow the iterations. What has to give up a turn of a radian and is tilted by d on the way would have
+    /// that momentum about other axes by as much: a rod, a thousand times as light about itself as across, would be turned
+    /// about itself by a thousand d, half of which tilts it again; with every iteration more, until it flies off. With axes
+    /// that stay the motion is a quadratic form, and what is stopped gives up just the momentum that it had.
+    #[inline(always)]
+    pub fn inertia_frame(&self, form: TurnForm, rotation: Turns<F>) -> Turns<F> {
+        if form.first_order {
+            return rotation;
+        }
+        let middle = Turns { v: self.start.v + self.target.v, s: self.start.s + self.target.s }.normalized();
+        let marked = self.marked();
+        if F::any(marked) {
+            return Turns {
+                v: Vector::select(marked, rotation.v, middle.v),
+                s: F::select(marked, rotation.s, middle.s),
+            };
+        }
+        middle
+    }
+
+    /// Which were predicted to be fast.
+    #[inline(always)]
+    fn marked(&self) -> F::Mask {
+        F::splat(1.5).below(self.start.s)
     }
 
     /// How far a body has turned that was turned by `turned` before, and by `step` since, to `rotation`.
@@ -222,7 +250,7 @@ impl<F: OfBodies> TurnEnds<F> {
         if !form.first_order && F::any(!slow) {
             // What was slow at first is where it is, by the nearest of all ways there: large motions to and fro, as an
             // impact makes them, do not add up. What was fast already has no such way.
-            let marked = F::splat(1.5).below(self.start.s);
+            let marked = self.marked();
             angular = Vector::select(slow, angular, Vector::select(marked, along, unwound(angular, along)));
         }
         angular
