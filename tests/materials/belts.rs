@@ -36,24 +36,91 @@ fn a_box_on_a_belt_gains_speed_at_mu_g_and_then_goes_with_it() {
     }
 }
 
+/// What something is carried round by: a surface that moves on a body that rests, or a body that turns.
+#[derive(Clone, Copy, Debug)]
+enum Turntable {
+    Surface,
+    Body,
+}
+
+fn turntable(kind: Turntable, friction: f32, spin: f32) -> World {
+    if matches!(kind, Turntable::Surface) {
+        return belt(friction, Vec3::ZERO, Vec3::Y * spin).0;
+    }
+    let mut world = World::new();
+    let disc = Collider::cuboid(Vec3::new(20.0, 1.0, 20.0)).friction(friction);
+    world.add(BodyDesc::kinematic().at(Vec3::Y * -0.5).spinning(Vec3::Y * spin).with(disc)).unwrap();
+    world
+}
+
 #[test]
-fn a_box_on_a_turntable_surface_goes_round_with_it() {
-    for (iterations, dt) in [(4, 1.0 / 60.0), (4, 1.0 / 240.0), (10, 1.0 / 60.0), (20, 1.0 / 120.0), (60, 1.0 / 60.0)] {
-        let (mut world, _) = belt(0.9, Vec3::ZERO, Vec3::Y * 1.5);
-        let cube = Collider::cuboid(Vec3::splat(0.4)).friction(0.9);
-        let body = world.add(BodyDesc::dynamic().at(Vec3::new(1.5, 0.2, 0.0)).with(cube)).unwrap();
-        let mut simulation = simulate(world, iterations);
-        run(&mut simulation, 3.0, dt);
-        let before = simulation.body(body).unwrap();
-        let (radius, spin) = (Vec3::new(before.position.x, 0.0, before.position.z), before.angular_velocity);
-        assert!((spin - Vec3::Y * 1.5).length() < 0.02, "{spin}");
-        // A velocity is that of the middle of a step.
-        let middle = radius - before.linear_velocity * (0.5 * dt);
-        assert!((before.linear_velocity - (Vec3::Y * 1.5).cross(middle)).length() < 0.02, "{before:?}");
-        run(&mut simulation, 10.0, dt);
-        let after = simulation.body(body).unwrap().position;
-        let drift = Vec3::new(after.x, 0.0, after.z).length() - radius.length();
-        assert!(drift.abs() < 0.005, "{iterations} iterations, dt {dt}: drifted {drift} m outward in 10 s");
+fn a_box_on_a_turntable_goes_round_with_it() {
+    // Half and twice the size, the radius and the speed, up to 0.7 of what friction bears; ten seconds and two minutes.
+    for (size, at, spin, friction, iterations, dt, seconds) in [
+        (0.4, 1.5, 1.5, 0.9, 4, 1.0 / 60.0, 120.0),
+        (0.4, 1.5, 1.5, 0.9, 4, 1.0 / 240.0, 10.0),
+        (0.4, 1.5, 1.5, 0.9, 10, 1.0 / 60.0, 10.0),
+        (0.4, 1.5, 1.5, 0.9, 20, 1.0 / 120.0, 10.0),
+        (0.4, 1.5, 1.5, 0.9, 60, 1.0 / 60.0, 10.0),
+        (0.2, 1.5, 1.5, 0.9, 4, 1.0 / 60.0, 10.0),
+        (0.8, 1.5, 1.5, 0.9, 4, 1.0 / 60.0, 10.0),
+        (0.4, 0.75, 1.5, 0.9, 4, 1.0 / 60.0, 10.0),
+        (0.4, 3.0, 1.0, 0.9, 4, 1.0 / 60.0, 10.0),
+        (0.4, 1.5, 0.75, 0.9, 4, 1.0 / 60.0, 10.0),
+        (0.4, 0.8, 2.0, 0.9, 4, 1.0 / 60.0, 10.0),
+        (0.4, 0.8, 2.0, 0.9, 60, 1.0 / 60.0, 10.0),
+        (0.4, 1.5, 1.5, 0.5, 4, 1.0 / 60.0, 30.0),
+        (0.4, 1.5, 1.5, 0.5, 60, 1.0 / 60.0, 10.0),
+    ] {
+        for kind in [Turntable::Surface, Turntable::Body] {
+            let turns = Vec3::Y * spin;
+            let mut world = turntable(kind, friction, spin);
+            let cube = Collider::cuboid(Vec3::splat(size)).friction(friction);
+            let body = world.add(BodyDesc::dynamic().at(Vec3::new(at, 0.5 * size, 0.0)).with(cube)).unwrap();
+            let mut simulation = simulate(world, iterations);
+            run(&mut simulation, 3.0, dt);
+            let what = format!("{kind:?}, {size} m at {at} m, {spin} rad/s, friction {friction}");
+            let case = format!("{what}, {iterations} iterations of {dt} s");
+            let before = simulation.body(body).unwrap();
+            let radius = Vec3::new(before.position.x, 0.0, before.position.z);
+            assert!((before.angular_velocity - turns).length() < 0.02, "{case}: {}", before.angular_velocity);
+            // A velocity is that of the middle of a step.
+            let middle = radius - before.linear_velocity * (0.5 * dt);
+            assert!((before.linear_velocity - turns.cross(middle)).length() < 0.02, "{case}: {before:?}");
+            run(&mut simulation, seconds, dt);
+            let after = simulation.body(body).unwrap().position;
+            let drift = Vec3::new(after.x, 0.0, after.z).length() - radius.length();
+            assert!(drift.abs() < 5e-5 * f32::max(seconds, 10.0), "{case}: drifted {drift} m in {seconds} s");
+        }
+    }
+}
+
+#[test]
+fn towers_on_a_turntable_go_round_with_it() {
+    // Four boxes on top of each other; statics tips the tower at w^2 r = g / 4, and this is 0.6 of that.
+    for kind in [Turntable::Surface, Turntable::Body] {
+        for (iterations, dt) in [(4, 1.0 / 60.0), (10, 1.0 / 120.0), (60, 1.0 / 60.0)] {
+            let mut world = turntable(kind, 0.9, 1.0);
+            let cube = || Collider::cuboid(Vec3::splat(0.4)).friction(0.9);
+            let at = |k: u8| Vec3::new(1.5, 0.4 * f32::from(k) + 0.2, 0.0);
+            let boxes: Vec<_> = (0..4)
+                .map(|k| {
+                    world
+                        .add(BodyDesc::dynamic().at(at(k)).moving(Vec3::Z * -1.5).spinning(Vec3::Y).with(cube()))
+                        .unwrap()
+                })
+                .collect();
+            let mut simulation = simulate(world, iterations);
+            run(&mut simulation, 30.0, dt);
+            for body in boxes {
+                let p = simulation.body(body).unwrap().position;
+                let radius = Vec3::new(p.x, 0.0, p.z).length();
+                assert!(
+                    (radius - 1.5).abs() < 0.02,
+                    "{kind:?}, {iterations} iterations of {dt} s: {p} is {radius} m from the axis"
+                );
+            }
+        }
     }
 }
 

@@ -135,6 +135,10 @@ pub struct AvbdSettings {
     pub falling: f32,
     /// Difference from which on it is held; between, in proportion. Chosen with [`falling`](Self::falling).
     pub held: f32,
+    /// A body without joints starts with as much of the way inward, w x v dt^2, as it felt: on the circle on which something
+    /// carries it. From the tangent, friction begins every step beyond its cone, and few iterations let it creep. Not in
+    /// the paper.
+    pub circling: bool,
     /// Stiffness of a joint that carries nothing, in units. Harder joints stretch less and falsify motion: with few
     /// iterations, bodies between them hardly follow gravity.
     pub k_joint: f32,
@@ -238,6 +242,7 @@ impl Default for AvbdSettings {
             falling_only: true,
             falling: 0.02,
             held: 0.1,
+            circling: true,
             k_joint: 1.0,
             k_load_joint: 50.0,
             k_carried_joint: 4.0,
@@ -294,6 +299,7 @@ impl AvbdSettings {
             quiet: 0.0,
             free: 1.0,
             falling_only: false,
+            circling: false,
             k_load_joint: 0.0,
             beta_joint: 10.0,
             correction_joint: UNBOUNDED,

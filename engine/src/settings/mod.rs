@@ -303,7 +303,8 @@ impl AvbdSettings {
                 | bit(s.clamped_curvature, option::CURVED)
                 | bit(s.rotation == RotationForm::FirstOrder, option::FIRST_ORDER)
                 | bit(s.penalty_springs, option::PENALTY_SPRINGS)
-                | bit(s.falling_only, option::FALLING_ONLY),
+                | bit(s.falling_only, option::FALLING_ONLY)
+                | bit(s.circling, option::CIRCLING),
         }
     }
 }

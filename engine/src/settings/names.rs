@@ -169,6 +169,7 @@ static FIELDS: &[Field] = &[
     avbd!(quiet: f32, UNIT),
     avbd!(free: f32, Allowed::Positive),
     avbd!(falling_only, switch),
+    avbd!(circling, switch),
     avbd!(falling: f32, Allowed::NotNegative),
     avbd!(held: f32, Allowed::Positive),
     avbd!(k_joint: f32, Allowed::Positive),

@@ -6,6 +6,10 @@
 //! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy. Without
 //! [`option::FALLING_ONLY`] it is a body like any other.
 //!
+//! With [`option::CIRCLING`] a body without joints also starts with as much of the way inward, w x v dt^2, as it felt: on the
+//! circle on which something carries it round. From the tangent, friction begins every step far beyond its cone, is cut to the
+//! cone, and few iterations do not bring it back: a box on a turntable crept by millimetres a second, in or out.
+//!
 //! Damping with the coefficient c: dv/dt = F/m - c v is solved exactly over the step, with F what acts in it, all contacts and
 //! joints included. With x = c dt, what is left of a velocity is e^-x, and what a force adds to it is its mean share of that,
 //! (1 - e^-x) / x: v' = e^-x v + (1 - e^-x) / x dt F/m. So a free body's speed falls as e^-ct whatever the step, a falling
@@ -197,6 +201,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
         // What nothing touches is where it goes already, and no sweep need move it.
         let touched = row(&b.rows, item, u32::MAX).count() > 0;
+        let inward = velocity.angular.cross(velocity.linear) * (dt * dt);
+        if params.options & option::CIRCLING != 0 && joint_row(&b.rows, item, u32::MAX).count() == 0 {
+            start_pulls += inward * share(&params, felt, inward, false);
+        }
         start_pulls = if touched { start_pulls } else { pulls };
         start_angular = angular;
         // What is held starts without the user's torque, as it does without his force: a box that both push at would

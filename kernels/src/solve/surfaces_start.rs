@@ -10,7 +10,7 @@ use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Manifold, record};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, fmax, least};
-use crate::math::{Pose, tangents, vector};
+use crate::math::{Pose, vector};
 use crate::solve::surface::Surface;
 use crate::state::material::{Material, combine, rule_of, traits};
 use crate::state::rigid::{Body, CachedPair, Collider, Entry, NONE, Params};
@@ -41,11 +41,6 @@ layout! {
         pub limit: u32,
     }
 }
-
-/// Part of what something has crept on a surface that moves that is drawn back in a step: what the paper's alpha leaves of
-/// an error (0.95, Table 2). On what rests it is not: drawn back at the rate it sways, a tower sways more. What is carried
-/// round needs a force that turns, and few iterations lose some of it in the same direction every step.
-const DRAWN_BACK: f32 = 0.05;
 
 /// How a surface moves: velocity at a place, and its turn.
 #[derive(Clone, Copy)]
@@ -85,18 +80,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut head = Head::load(&b.points, record(item));
     let points = FourPoints::load(&b.points, record(item));
     let n = head.normal;
-    let (t, u) = tangents(n);
-    let (mut middle, mut crept) = (Vec3::ZERO, Vec3::ZERO);
+    let mut middle = Vec3::ZERO;
     let mut k = 0;
     let count = least(manifold.count, 4);
     while k < count {
-        let point = points.at(k);
-        middle += point.lever;
-        crept += t * point.gap.x + u * point.gap.y;
+        middle += points.at(k).lever;
         k += 1;
     }
-    let part = 1.0 / fmax(count as f32, 1.0);
-    (middle, crept) = (middle * part, crept * part);
+    middle *= 1.0 / fmax(count as f32, 1.0);
 
     let place = pose_a.position + middle;
     let (one, two) = (motion(&a, &of_a, &pose_a, place, params.dt), motion(&c, &of_c, &pose_c, place, params.dt));
@@ -105,9 +96,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let rule = rule_of(a.traits, c.traits, traits::ROLLING);
     let mut surface = Surface::none();
     surface.drift = way - n * n.dot(way) - n.cross(middle) * spin;
-    if (way.length_squared() > 0.0) | (spin != 0.0) {
-        surface.drift += crept * DRAWN_BACK;
-    }
     surface.spin = spin;
     surface.rolling = combine(rule, of_a.rolling, of_c.rolling);
     surface.torsional = combine(rule, of_a.torsional, of_c.torsional);

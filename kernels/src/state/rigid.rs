@@ -364,6 +364,8 @@ pub mod option {
     pub const PENALTY_SPRINGS: u32 = 64;
     /// A body with joints starts from gravity only in free fall.
     pub const FALLING_ONLY: u32 = 128;
+    /// A body without joints starts on the circle on which it is carried, not on the tangent.
+    pub const CIRCLING: u32 = 256;
 }
 
 /// Set in a feature when the point did not slide in the last step.
