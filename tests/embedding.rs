@@ -115,6 +115,18 @@ impl Landing {
     }
 }
 
+/// The plan on a host's device.
+///
+/// # Safety
+/// The device outlives it.
+unsafe fn program(host: &Host, options: ProgramOptions) -> Program<GpuAllocator> {
+    // SAFETY: this function's contract.
+    unsafe {
+        let memory = Arc::new(Mutex::new(GpuAllocator::new(host).unwrap()));
+        Program::new(&Kernels::new(host).unwrap(), &memory, plan().recording, options).unwrap()
+    }
+}
+
 fn record(program: &mut Program<GpuAllocator>, commands: vk::CommandBuffer) {
     // SAFETY: every test submits what it records once, in order, to the one queue of its device.
     unsafe { program.record(commands, None, None) };
@@ -181,11 +193,8 @@ fn a_run_goes_untimed_rather_than_wait_for_a_timer() {
     let host = device.host();
     // SAFETY: as above.
     unsafe {
-        let memory = GpuAllocator::new(host).unwrap();
         let options = ProgramOptions { frames_in_flight: 1, timing: Timing::Passes, ..Default::default() };
-        let mut program =
-            Program::new(&Kernels::new(host).unwrap(), &Arc::new(Mutex::new(memory)), plan().recording, options)
-                .unwrap();
+        let mut program = program(host, options);
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let mut last = 0;
         // One frame in flight has two timers, since results are taken a frame later.
@@ -213,14 +222,7 @@ fn submissions_wait_for_and_signal_the_hosts_semaphores() {
     // SAFETY: as above.
     unsafe {
         let semaphore = host.device.create_semaphore(&info, None).unwrap();
-        let memory = GpuAllocator::new(host).unwrap();
-        let mut program = Program::new(
-            &Kernels::new(host).unwrap(),
-            &Arc::new(Mutex::new(memory)),
-            plan().recording,
-            ProgramOptions::default(),
-        )
-        .unwrap();
+        let mut program = program(host, ProgramOptions::default());
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let (wait, signal) = (Signal { semaphore, value: 1 }, Signal { semaphore, value: 2 });
         let value = queue.submit(&[wait], &[signal], |commands| record(&mut program, commands)).unwrap();
@@ -245,14 +247,7 @@ fn submissions_wait_for_and_signal_binary_semaphores_beside_timelines() {
     unsafe {
         let binary = host.device.create_semaphore(&vk::SemaphoreCreateInfo::default(), None).unwrap();
         let timeline = host.device.create_semaphore(&timeline, None).unwrap();
-        let memory = GpuAllocator::new(host).unwrap();
-        let mut program = Program::new(
-            &Kernels::new(host).unwrap(),
-            &Arc::new(Mutex::new(memory)),
-            plan().recording,
-            ProgramOptions::default(),
-        )
-        .unwrap();
+        let mut program = program(host, ProgramOptions::default());
         // As a swapchain's are used: signalled by one submission, waited for by the next, and free again behind that.
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let mut last = 0;
