@@ -371,6 +371,9 @@ impl<M: Memory> Program<M> {
     /// the program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
     /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
     ///
+    /// A program shares no buffers by itself: where `entry` or `exit` names another queue family, nothing is recorded for it, and
+    /// the host hands over what it uses, or names the family in [`ProgramOptions::shared_with`].
+    ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
     /// the stages of `entry` and `exit`, and is submitted to one queue in the order of recording, once.
