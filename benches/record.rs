@@ -179,7 +179,7 @@ fn times(
     frame: &mut u64,
     mut between: impl FnMut(),
 ) -> (Vec<f64>, [u64; KINDS.len()]) {
-    let drawing = HostAccess { stages: vk::PipelineStageFlags::VERTEX_SHADER, access: vk::AccessFlags::SHADER_READ };
+    let drawing = HostAccess::new(vk::PipelineStageFlags::VERTEX_SHADER, vk::AccessFlags::SHADER_READ);
     let (mut times, mut calls) = (Vec::new(), [0; KINDS.len()]);
     let counted = || std::array::from_fn(|kind| CALLS[kind].load(Relaxed));
     for _ in 0..FRAMES {

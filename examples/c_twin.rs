@@ -150,7 +150,7 @@ fn in_frames(name: &str) -> Result<u64> {
             FramesOptions { frames_in_flight: IN_FLIGHT as u32, timing: Timing::Off, capacities, ..Default::default() };
         let mut stepper = Stepper::in_frames(&kernels, GpuAllocator::new(host)?, world, settings(), options)?;
         let mut queue = Queue::new(host, own.queue())?;
-        let copies = HostAccess { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
+        let copies = HostAccess::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
         let mut dropped = 0;
         for frame in 1..=FRAMES {
             let completed = frame.saturating_sub(IN_FLIGHT);

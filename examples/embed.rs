@@ -192,7 +192,7 @@ fn main() -> Result<()> {
         Stepper::in_frames(&kernels, memory, world.clone(), Settings::default(), options)?
     };
     // What the renderer's commands do with the poses. On a graphics queue: VERTEX_SHADER and SHADER_READ.
-    let drawing = HostAccess { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
+    let drawing = HostAccess::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
 
     let (mut dropped, mut grown) = (Vec::new(), 0);
     let mut tell = |report: &drystone::StepReport| {

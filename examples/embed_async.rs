@@ -24,16 +24,18 @@ const BYTES: u64 = BODIES as u64 * size_of::<BodyPose>() as u64;
 
 type Side = (vk::PipelineStageFlags, vk::AccessFlags);
 
-/// What the engine did to a buffer, and what the drawing does: here a copy stands for it.
-const WRITTEN: Side = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_WRITE);
+/// What the drawing does: here a copy stands for it.
 const DRAWN: Side = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
+/// What the other queue does is not named on this one: a semaphore is between the two.
+const BEFORE: Side = (vk::PipelineStageFlags::ALL_COMMANDS, vk::AccessFlags::empty());
+const BEHIND: Side = (vk::PipelineStageFlags::BOTTOM_OF_PIPE, vk::AccessFlags::empty());
 
-/// One half of handing a buffer to another queue family: recorded on the queue that gives it away, and again on the one that takes
-/// it. The semaphore between them orders the two; within a family it is all that is needed.
+/// The renderer's half of handing a buffer to another queue family or taking it from there; the engine records the other one. The
+/// semaphore between them orders the two; within a family it is all that is needed.
 fn hand_over(
     renderer: &Renderer,
     commands: vk::CommandBuffer,
-    buffer: vk::Buffer,
+    target: &PoseTarget,
     ways: (&Lane, &Lane),
     sides: [Side; 2],
 ) {
@@ -41,13 +43,7 @@ fn hand_over(
     if from.family == to.family {
         return;
     }
-    let barrier = [vk::BufferMemoryBarrier::default()
-        .buffer(buffer)
-        .size(vk::WHOLE_SIZE)
-        .src_queue_family_index(from.family)
-        .dst_queue_family_index(to.family)
-        .src_access_mask(sides[0].1)
-        .dst_access_mask(sides[1].1)];
+    let barrier = [target.transfer((from.family, to.family), (sides[0].1, sides[1].1))];
     let none = vk::DependencyFlags::empty();
     // SAFETY: the command buffer is being recorded, outside a render pass, on a queue with these stages.
     unsafe {
@@ -82,7 +78,7 @@ fn main() -> Result<()> {
         let instances = (0..IN_FLIGHT).map(|_| {
             let buffer = renderer.host_buffer(BYTES, usage)?.buffer;
             let target = PoseTarget { buffer, offset: 0, stride: size_of::<BodyPose>() as u32, count: BODIES };
-            Ok((buffer, stepper.lend_pose_buffer(target)?))
+            Ok((target, stepper.lend_pose_buffer(target)?))
         });
         let instances: Vec<_> = instances.collect::<Result<_>>()?;
         (kernels, stepper, instances)
@@ -90,33 +86,30 @@ fn main() -> Result<()> {
     let screen = renderer.host_buffer(BYTES, vk::BufferUsageFlags::TRANSFER_DST)?;
 
     for frame in 1..=FRAMES {
-        let (buffer, target) = instances[(frame % IN_FLIGHT) as usize];
+        let (target, lent) = instances[(frame % IN_FLIGHT) as usize];
         // The compute queue: a step, then poses into this frame's buffer once the frame that drew from it is done.
         let commands = renderer.begin(compute, frame)?;
         let prepared = stepper.prepare(DT, renderer.completed(compute)?)?;
         let before = frame.checked_sub(IN_FLIGHT).filter(|before| *before > 0);
-        if before.is_some() {
-            hand_over(&renderer, commands, buffer, (graphics, compute), [DRAWN, WRITTEN]);
-        }
         // SAFETY: one queue, in order, once. What reads the poses is on another queue, behind the semaphore.
         unsafe {
             stepper.record(commands, prepared, None, None);
-            let exit = HostAccess { stages: WRITTEN.0, access: WRITTEN.1 };
-            stepper.record_poses(commands, target, 1.0, None, Some(exit));
+            // Of another family, the buffer is taken back from it and handed to it.
+            let drawing = Some(HostAccess::new(DRAWN.0, DRAWN.1).on_family(graphics.family));
+            stepper.record_poses(commands, lent, 1.0, drawing, drawing);
         }
-        hand_over(&renderer, commands, buffer, (compute, graphics), [WRITTEN, DRAWN]);
         renderer.submit(compute, frame, commands, before.map(|before| (graphics, before)))?;
 
         // The graphics queue: draws from it while the compute queue goes on with the next frame.
         let commands = renderer.begin(graphics, frame)?;
-        hand_over(&renderer, commands, buffer, (compute, graphics), [WRITTEN, DRAWN]);
+        hand_over(&renderer, commands, &target, (compute, graphics), [BEFORE, DRAWN]);
         let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size: BYTES }];
         // SAFETY: both buffers hold that many bytes.
-        unsafe { renderer.host.device.cmd_copy_buffer(commands, buffer, screen.buffer, &region) };
+        unsafe { renderer.host.device.cmd_copy_buffer(commands, target.buffer, screen.buffer, &region) };
         let copied = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
         let seen = vk::PipelineStageFlags::HOST | vk::PipelineStageFlags::TRANSFER;
         renderer.barrier(commands, copied, (seen, vk::AccessFlags::HOST_READ | vk::AccessFlags::TRANSFER_WRITE));
-        hand_over(&renderer, commands, buffer, (graphics, compute), [DRAWN, WRITTEN]);
+        hand_over(&renderer, commands, &target, (graphics, compute), [DRAWN, BEHIND]);
         renderer.submit(graphics, frame, commands, Some((compute, frame)))?;
         stepper.poll(renderer.completed(compute)?)?;
     }

@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     let options = FramesOptions { frames_in_flight: 2, ..Default::default() };
     let mut stepper = unsafe { Stepper::in_frames(&kernels, memory, world, Settings::default(), options)? };
     // What your commands do with the poses before and after the step. Barriers on entry and exit cover what you name.
-    let drawing = HostAccess { stages: vk::PipelineStageFlags::ALL_COMMANDS, access: vk::AccessFlags::MEMORY_READ };
+    let drawing = HostAccess::new(vk::PipelineStageFlags::ALL_COMMANDS, vk::AccessFlags::MEMORY_READ);
 
     for frame in 1..=120 {
         let commands = renderer.begin(lane, frame)?; // your command buffer

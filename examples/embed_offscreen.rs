@@ -26,7 +26,7 @@ const SKY: [f32; 4] = [0.2, 0.3, 0.4, 1.0];
 
 /// What the draw call does with the poses: instance data.
 const DRAWING: HostAccess =
-    HostAccess { stages: vk::PipelineStageFlags::VERTEX_INPUT, access: vk::AccessFlags::VERTEX_ATTRIBUTE_READ };
+    HostAccess::new(vk::PipelineStageFlags::VERTEX_INPUT, vk::AccessFlags::VERTEX_ATTRIBUTE_READ);
 
 /// The renderer's pictures and pipeline.
 struct Drawing<'a> {

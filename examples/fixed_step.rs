@@ -58,7 +58,7 @@ fn main() -> Result<()> {
         let target = stepper.lend_pose_buffer(target)?;
         (kernels, stepper, target)
     };
-    let drawing = HostAccess { stages: vk::PipelineStageFlags::HOST, access: vk::AccessFlags::HOST_READ };
+    let drawing = HostAccess::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
 
     let (mut time, mut accumulator, mut steps, mut done) = (0.0, 0.0, 0u64, 0u64);
     let (mut stepped_in, mut worst) = ([0u32; 3], 0f32);

@@ -187,6 +187,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         joints: if_any(joints, 300),
         joint_rows: if_any(joints, 1000),
         continuous: if_any(hulls, 1),
+        events: 0,
     };
     let options = StepOptions {
         iterations: 2,

@@ -115,6 +115,18 @@ impl Landing {
     }
 }
 
+/// The plan on a host's device.
+///
+/// # Safety
+/// The device outlives it.
+unsafe fn program(host: &Host, options: ProgramOptions) -> Program<GpuAllocator> {
+    // SAFETY: this function's contract.
+    unsafe {
+        let memory = Arc::new(Mutex::new(GpuAllocator::new(host).unwrap()));
+        Program::new(&Kernels::new(host).unwrap(), &memory, plan().recording, options).unwrap()
+    }
+}
+
 fn record(program: &mut Program<GpuAllocator>, commands: vk::CommandBuffer) {
     // SAFETY: every test submits what it records once, in order, to the one queue of its device.
     unsafe { program.record(commands, None, None) };
@@ -145,10 +157,7 @@ fn frames_in_flight_share_a_program_and_the_hosts_pass_sees_the_results() {
             for frame in 0..4u64 {
                 last = queue
                     .submit(&[], &[], |commands| {
-                        let exit = HostAccess {
-                            stages: vk::PipelineStageFlags::TRANSFER,
-                            access: vk::AccessFlags::TRANSFER_READ,
-                        };
+                        let exit = HostAccess::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
                         assert_eq!(program.record(commands, None, Some(exit)), frame);
                         let region = [vk::BufferCopy { src_offset: 4, dst_offset: frame * 4, size: 4 }];
                         host.device.cmd_copy_buffer(commands, source, landing.buffer, &region);
@@ -184,11 +193,8 @@ fn a_run_goes_untimed_rather_than_wait_for_a_timer() {
     let host = device.host();
     // SAFETY: as above.
     unsafe {
-        let memory = GpuAllocator::new(host).unwrap();
         let options = ProgramOptions { frames_in_flight: 1, timing: Timing::Passes, ..Default::default() };
-        let mut program =
-            Program::new(&Kernels::new(host).unwrap(), &Arc::new(Mutex::new(memory)), plan().recording, options)
-                .unwrap();
+        let mut program = program(host, options);
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let mut last = 0;
         // One frame in flight has two timers, since results are taken a frame later.
@@ -216,14 +222,7 @@ fn submissions_wait_for_and_signal_the_hosts_semaphores() {
     // SAFETY: as above.
     unsafe {
         let semaphore = host.device.create_semaphore(&info, None).unwrap();
-        let memory = GpuAllocator::new(host).unwrap();
-        let mut program = Program::new(
-            &Kernels::new(host).unwrap(),
-            &Arc::new(Mutex::new(memory)),
-            plan().recording,
-            ProgramOptions::default(),
-        )
-        .unwrap();
+        let mut program = program(host, ProgramOptions::default());
         let mut queue = Queue::new(host, device.queue()).unwrap();
         let (wait, signal) = (Signal { semaphore, value: 1 }, Signal { semaphore, value: 2 });
         let value = queue.submit(&[wait], &[signal], |commands| record(&mut program, commands)).unwrap();
@@ -235,6 +234,87 @@ fn submissions_wait_for_and_signal_the_hosts_semaphores() {
         assert_eq!(host.device.get_semaphore_counter_value(semaphore).unwrap(), 2);
         host.device.destroy_semaphore(semaphore, None);
     }
+    silent(&device);
+}
+
+#[test]
+fn submissions_wait_for_and_signal_binary_semaphores_beside_timelines() {
+    let device = open("llvmpipe");
+    let host = device.host();
+    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    let timeline = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+    // SAFETY: as above.
+    unsafe {
+        let binary = host.device.create_semaphore(&vk::SemaphoreCreateInfo::default(), None).unwrap();
+        let timeline = host.device.create_semaphore(&timeline, None).unwrap();
+        let mut program = program(host, ProgramOptions::default());
+        // As a swapchain's are used: signalled by one submission, waited for by the next, and free again behind that.
+        let mut queue = Queue::new(host, device.queue()).unwrap();
+        let mut last = 0;
+        for round in 1..=3 {
+            let both = [Signal::binary(binary), Signal::timeline(timeline, 10 * round)];
+            queue.submit(&[], &both, |commands| record(&mut program, commands)).unwrap();
+            let end = [Signal::timeline(timeline, 10 * round + 1)];
+            last = queue.submit(&both, &end, |commands| record(&mut program, commands)).unwrap();
+        }
+        queue.wait(last, Duration::from_secs(60)).unwrap();
+        assert_eq!(host.device.get_semaphore_counter_value(timeline).unwrap(), 31);
+        drop(queue);
+        host.device.destroy_semaphore(binary, None);
+        host.device.destroy_semaphore(timeline, None);
+    }
+    silent(&device);
+}
+
+#[test]
+fn an_allocator_of_the_hosts_is_lent_and_gets_everything_back() {
+    use drystone::vulkan::LendAllocator;
+    use drystone::vulkan::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+    /// A host that keeps its allocator another way, and counts how often it is asked for.
+    struct Counted(Arc<Mutex<(Allocator, u32)>>);
+    impl LendAllocator for Counted {
+        fn lend(&mut self, using: &mut dyn FnMut(&mut Allocator)) {
+            let mut inside = self.0.lock().unwrap();
+            inside.1 += 1;
+            using(&mut inside.0);
+        }
+    }
+    let device = open("llvmpipe");
+    let host = device.host();
+    let own = || {
+        Allocator::new(&AllocatorCreateDesc {
+            instance: host.instance.clone(),
+            device: host.device.clone(),
+            physical_device: host.physical_device,
+            debug_settings: Default::default(),
+            buffer_device_address: false,
+            allocation_sizes: Default::default(),
+        })
+        .unwrap()
+    };
+    let used = |allocator: &Allocator| allocator.generate_report().allocations.len();
+    let shared = Arc::new(Mutex::new(own()));
+    let counted = Arc::new(Mutex::new((own(), 0)));
+    // SAFETY: as above; both allocate from this device.
+    unsafe {
+        let run = |memory: GpuAllocator| {
+            let kernels = Kernels::new(host).unwrap();
+            let memory = Arc::new(Mutex::new(memory));
+            let mut program = Program::new(&kernels, &memory, plan().recording, ProgramOptions::default()).unwrap();
+            let mut queue = Queue::new(host, device.queue()).unwrap();
+            let value = queue.submit(&[], &[], |commands| record(&mut program, commands)).unwrap();
+            queue.wait(value, Duration::from_secs(60)).unwrap();
+            program
+        };
+        let program = run(GpuAllocator::lent(shared.clone()));
+        assert_eq!(used(&shared.lock().unwrap()), 5, "a piece for each buffer");
+        drop(program);
+        assert_eq!(used(&shared.lock().unwrap()), 0);
+        drop(run(GpuAllocator::lent(Counted(counted.clone()))));
+        let (allocator, asked) = &*counted.lock().unwrap();
+        assert_eq!((used(allocator), *asked), (0, 10), "five were given, and five came back");
+    }
+    drop((shared, counted));
     silent(&device);
 }
 

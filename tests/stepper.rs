@@ -167,8 +167,7 @@ impl Drop for HostLoop {
 }
 
 /// What the host's later commands do with the engine's buffers: read them in copies.
-const COPIES: HostAccess =
-    HostAccess { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
+const COPIES: HostAccess = HostAccess::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
 
 /// Runs `frames` frames with `edit` before each, and returns all reports. Poses for drawing are copied in every frame.
 fn run(
@@ -398,6 +397,66 @@ fn a_step_that_does_not_fit_is_skipped_or_made_in_part_and_told() {
 }
 
 #[test]
+fn poses_that_another_queue_owns_meanwhile_are_stepped_on_as_if_they_had_stayed() {
+    const FRAMES: u64 = 7;
+    // Every colour is a dispatch, and they are what takes time here.
+    let mut few = Settings::default();
+    few.set_all([("iterations", 2.0), ("cold_iterations", 0.0), ("colours", 4.0)]).unwrap();
+    // Drivers here have one family. What is outside of the device stands for another: its halves are not recorded here, and the
+    // engine's are the same.
+    let outside = COPIES.on_family(vk::QUEUE_FAMILY_EXTERNAL);
+    let host = &HostLoop::new(open("llvmpipe"));
+    let (world, _) = boxes(60);
+    let device = Device::Vulkan(host.device.clone());
+    let mut simulation = Simulation::new(world.clone(), few, device).unwrap();
+    let mut stepper = host.stepper(world, few, roomy(3000));
+    let target = PoseTarget { buffer: host.buffer, offset: 4096, stride: 48, count: 60 };
+    // SAFETY: the host's buffer is large enough, and outlives the stepper.
+    let lent = unsafe { stepper.lend_pose_buffer(target) }.unwrap();
+    for frame in 1..=FRAMES {
+        host.wait(frame - 1);
+        if frame == 4 {
+            // Lists grow while the old poses are with the other owner.
+            for world in [stepper.world_mut(), simulation.world_mut()] {
+                for i in 0..100 {
+                    let at = Vec3::new(i as f32 * 1.5, 20.0, -9.0);
+                    world.add(BodyDesc::dynamic().at(at).with(Collider::sphere(0.5))).unwrap();
+                }
+            }
+        }
+        let prepared = stepper.prepare(DT, frame - 1).unwrap();
+        host.frame(frame, |commands| {
+            let exit = if frame == FRAMES { COPIES } else { outside };
+            // SAFETY: as in `run`.
+            unsafe {
+                stepper.record(commands, prepared, Some(outside), Some(exit));
+                if frame == FRAMES {
+                    stepper.record_poses(commands, lent, 1.0, Some(outside), Some(outside));
+                    stepper.record_poses(commands, lent, 1.0, Some(outside), None);
+                }
+            }
+        });
+        simulation.step(DT).unwrap();
+    }
+    host.wait(FRAMES);
+    assert!(stepper.poll(FRAMES).unwrap().iter().all(|r| r.dropped == 0));
+    same_state(host, &stepper, &mut simulation, FRAMES + 1);
+    let (poses, count) = (stepper.poses().unwrap(), simulation.world().len() as u64);
+    let bodies = simulation.bodies().unwrap();
+    host.frame(FRAMES + 2, |commands| host.copy(commands, poses.previous, count * 32));
+    host.wait(FRAMES + 2);
+    assert!(host.read::<BodyPose>(count as usize).iter().all(|pose| pose.present == 1), "carried over");
+    host.frame(FRAMES + 3, |commands| host.copy(commands, poses.current, count * 32));
+    host.wait(FRAMES + 3);
+    let drawn = host.read::<BodyPose>(count as usize);
+    for (body, state) in bodies {
+        assert!((drawn[body.index() as usize].position - state.position).length() < 1e-5, "{body:?}");
+    }
+    let said = host.device.validation().take();
+    assert!(said.is_empty(), "{said:?}");
+}
+
+#[test]
 fn a_compound_with_an_offset_centre_of_mass_is_drawn_where_its_user_put_it() {
     host_loops(|host| {
         let mut world = World::new();
@@ -431,7 +490,7 @@ fn a_compound_with_an_offset_centre_of_mass_is_drawn_where_its_user_put_it() {
 #[test]
 fn poses_between_frames_go_into_the_hosts_buffer_with_its_stride() {
     const COUNT: u32 = 44;
-    let read = HostAccess { stages: vk::PipelineStageFlags::HOST, access: vk::AccessFlags::HOST_READ };
+    let read = HostAccess::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
     // The kernel itself is compared on every device in `tests/parity.rs`.
     let host = HostLoop::new(open("llvmpipe"));
     let (world, bodies) = boxes(30);
@@ -852,8 +911,7 @@ fn step_draw_step(host: &HostLoop, named: bool) {
     let (world, _) = boxes(20);
     let options = FramesOptions { frames_in_flight: 4, ..roomy(500) };
     let mut stepper = host.stepper(world, Settings::default(), options);
-    let reads =
-        HostAccess { stages: vk::PipelineStageFlags::VERTEX_INPUT, access: vk::AccessFlags::VERTEX_ATTRIBUTE_READ };
+    let reads = HostAccess::new(vk::PipelineStageFlags::VERTEX_INPUT, vk::AccessFlags::VERTEX_ATTRIBUTE_READ);
     for submission in 1..=4 {
         host.wait(submission - 1);
         host.frame(submission, |commands| {

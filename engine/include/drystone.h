@@ -12,6 +12,7 @@
  *     drystone_record         into the host's command buffer; does not submit, wait or allocate (on the CPU: drystone_run)
  *     drystone_poses          the buffer to draw from
  *     drystone_poll           what earlier frames did; never waits
+ *     drystone_record_queries what rays and shapes meet, behind the frame (on the CPU: drystone_query)
  *
  * Pointers. Each is NULL or points to what its type says, alive during the call. One that must not be NULL and is gives
  * DRYSTONE_RESULT_ERROR_POINTER. Nothing is kept but what a function says it keeps. Objects are destroyed once, before the
@@ -45,6 +46,7 @@ typedef struct VkPhysicalDevice_T *VkPhysicalDevice;
 typedef struct VkDevice_T *VkDevice;
 typedef struct VkCommandBuffer_T *VkCommandBuffer;
 typedef struct VkBuffer_T *VkBuffer;
+typedef struct VkDeviceMemory_T *VkDeviceMemory;
 typedef struct VkPipelineCache_T *VkPipelineCache;
 typedef void (*PFN_vkVoidFunction)(void);
 typedef PFN_vkVoidFunction (*PFN_vkGetInstanceProcAddr)(VkInstance instance, const char *name);
@@ -59,6 +61,9 @@ typedef PFN_vkVoidFunction (*PFN_vkGetInstanceProcAddr)(VkInstance instance, con
 
 // The layout of `DrystoneBodyPose` that this header has.
 #define DRYSTONE_POSE_VERSION 1
+
+// Room for the name of a pass or a buffer.
+#define DRYSTONE_LABEL_SIZE 64
 
 // What a call came to. Negative values are errors; `drystone_last_error` has the words.
 enum DrystoneResult
@@ -388,6 +393,50 @@ typedef uint32_t DrystoneEventKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// What memory is used for.
+enum DrystoneMemoryLocation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // By the device only.
+    DRYSTONE_MEMORY_LOCATION_DEVICE = 0,
+    // Written by the host, read by the device: mapped and coherent.
+    DRYSTONE_MEMORY_LOCATION_UPLOAD = 1,
+    // Written by the device, read by the host: mapped and coherent.
+    DRYSTONE_MEMORY_LOCATION_READBACK = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum DrystoneMemoryLocation DrystoneMemoryLocation;
+#else
+typedef uint32_t DrystoneMemoryLocation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Kinds of queries.
+enum DrystoneQueryKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // What a ray from `position` along `direction` meets first, no farther than `reach`.
+    DRYSTONE_QUERY_KIND_RAY = 0,
+    // What `shape` meets first that moves by `direction`, without turning.
+    DRYSTONE_QUERY_KIND_CAST = 1,
+    // What `shape` overlaps: up to `most` colliders one by one, those with the lowest body slots and collider numbers.
+    DRYSTONE_QUERY_KIND_OVERLAP = 2,
+    // What is nearest to `shape`, or to the point `position` when there is none, no farther than `reach`.
+    DRYSTONE_QUERY_KIND_CLOSEST = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum DrystoneQueryKind DrystoneQueryKind;
+#else
+typedef uint32_t DrystoneQueryKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // Pipelines of a device, shared by all its steppers. Any thread may use it.
 typedef struct DrystoneKernels DrystoneKernels;
 
@@ -439,6 +488,66 @@ typedef struct {
     const void *allocation_callbacks;
 } DrystoneVulkanHost;
 
+// Memory for a buffer, as it is asked for. `struct_size` is that of the library's header.
+typedef struct {
+    // sizeof(DrystoneMemoryRequest).
+    uint32_t struct_size;
+    // A `DrystoneMemoryLocation`.
+    uint32_t location;
+    // Bytes, at least.
+    uint64_t size;
+    // The offset is a multiple of this.
+    uint64_t alignment;
+    // VkMemoryRequirements.memoryTypeBits.
+    uint32_t memory_type_bits;
+    // 0.
+    uint32_t reserved;
+    // What it is for, until the call returns.
+    const char *name;
+} DrystoneMemoryRequest;
+
+// Memory that a host gave. `struct_size` is set, and the rest is 0, when it is to be filled in.
+typedef struct {
+    // sizeof(DrystoneMemory).
+    uint32_t struct_size;
+    // 0.
+    uint32_t reserved;
+    // The memory object.
+    VkDeviceMemory memory;
+    // First byte in it.
+    uint64_t offset;
+    // Bytes from there.
+    uint64_t size;
+    // Address of the first byte on the host, where it is to be mapped; or NULL.
+    void *mapped;
+    // For the host's own use.
+    uint64_t token;
+} DrystoneMemory;
+
+// Allocates memory: fills in `memory` and returns 0, or returns anything else when there is none.
+typedef int32_t (*DrystoneAllocate)(void *user, const DrystoneMemoryRequest *request, DrystoneMemory *memory);
+
+// Takes memory back. The device no longer uses it.
+typedef void (*DrystoneFree)(void *user, const DrystoneMemory *memory);
+
+// A host's allocator of device memory. Its functions are called by the thread that calls the library, one call at a time for a stepper,
+// when buffers are made and when they go: in `drystone_stepper_create_vulkan`, `drystone_prepare`, `drystone_restore`, those with
+// `reserve` in their name and `drystone_stepper_destroy`, never in `drystone_record`. They must not call the library with the
+// same stepper. What they give is memory of the host's device, as the request asks, and nobody else's until it is taken
+// back; all of it is when the stepper is destroyed.
+typedef struct {
+    // sizeof(DrystoneAllocator).
+    uint32_t struct_size;
+    // 0.
+    uint32_t reserved;
+    // Handed to both functions.
+    void *user;
+    // Allocates.
+    DrystoneAllocate allocate;
+    // Takes back.
+    DrystoneFree free;
+} DrystoneAllocator;
+
 // Choices when a stepper is made. Begin with `drystone_stepper_defaults`.
 typedef struct {
     // sizeof(DrystoneStepperDesc).
@@ -468,6 +577,16 @@ typedef struct {
     // 1 to record the commands of a step once, when lists grow or settings change, and only call them in a frame: recording is
     // then a matter of microseconds. Command buffers must be primary ones, outside of render passes. Vulkan only.
     uint32_t recorded_once;
+    // Events of a frame that are told one by one, at most; those beyond are counted. 0, the default: by the size of the world, up
+    // to 4096.
+    uint32_t events;
+    // How many queue families `shared_families` has.
+    uint32_t shared_family_count;
+    // Queue families that use the library's buffers beside `DrystoneVulkanHost.queue_family`: then they are made with
+    // VK_SHARING_MODE_CONCURRENT. They are copied. Vulkan only.
+    const uint32_t *shared_families;
+    // Where device memory comes from, or NULL. It is copied. Vulkan only.
+    const DrystoneAllocator *allocator;
 } DrystoneStepperDesc;
 
 // What a frame did.
@@ -492,8 +611,8 @@ typedef struct {
     uint32_t event_count;
     // Events beyond those there was room for.
     uint32_t events_lost;
-    // 0.
-    uint32_t reserved;
+    // Passes whose time was taken, to be had by `drystone_report_pass`.
+    uint32_t pass_count;
     // Time of all passes together, nanoseconds; 0 when nothing was timed.
     uint64_t nanoseconds;
 } DrystoneReport;
@@ -506,6 +625,10 @@ typedef struct {
     uint32_t stages;
     // VkAccessFlags: what they do there.
     uint32_t access;
+    // 1 when they are on a queue of another family, `queue_family`: see `drystone_record`. 0: on the same queue.
+    uint32_t transfer;
+    // With `transfer`: the family that the buffers of `DrystonePoseView` come from on entry, or go to on exit.
+    uint32_t queue_family;
 } DrystoneAccess;
 
 // Where the poses of all bodies lie: `DrystoneBodyPose` by body slot, as instance data or as a storage buffer.
@@ -566,6 +689,30 @@ typedef struct {
     float point[3];
 } DrystoneEvent;
 
+// Time of a pass in a frame: all its dispatches in all sub-steps together.
+typedef struct {
+    // sizeof(DrystonePass).
+    uint32_t struct_size;
+    // How often it ran.
+    uint32_t runs;
+    // All of them together.
+    uint64_t nanoseconds;
+    // Its name, the same as in debuggers and in `drystone passes`.
+    char name[DRYSTONE_LABEL_SIZE];
+} DrystonePass;
+
+// Memory of a buffer, or of several that are not in use at the same time.
+typedef struct {
+    // sizeof(DrystoneMemoryUse).
+    uint32_t struct_size;
+    // 0.
+    uint32_t reserved;
+    // Bytes.
+    uint64_t bytes;
+    // What it is.
+    char name[DRYSTONE_LABEL_SIZE];
+} DrystoneMemoryUse;
+
 // A shape on a body, and what it is made of. Begin with `drystone_collider_defaults`.
 typedef struct {
     // sizeof(DrystoneCollider).
@@ -614,8 +761,8 @@ typedef struct {
     uint32_t mask;
     // Contacts of which events tell, bits of `DrystoneReports`: none by default.
     uint32_t reports;
-    // 0.
-    uint32_t reserved;
+    // Impulse of a step from which on contacts count for `reports`, newton seconds; 0, the default: any.
+    float report_impulse;
 } DrystoneCollider;
 
 // A body to be added. Begin with `drystone_body_defaults`.
@@ -745,6 +892,70 @@ typedef struct {
     float rotation[4];
 } DrystoneBodyPose;
 
+// A query. Begin with `drystone_query_defaults`.
+typedef struct {
+    // sizeof(DrystoneQuery).
+    uint32_t struct_size;
+    // A `DrystoneQueryKind`.
+    uint32_t kind;
+    // The shape, and nothing else of it; NULL for rays and points. A hull must be on some body that the device has.
+    const DrystoneCollider *shape;
+    // A body that the query does not see, or 0.
+    DrystoneBody exclude;
+    // Where the ray begins, or the shape is.
+    float position[3];
+    // Of the shape.
+    float rotation[4];
+    // Of a ray, of any length; or the way of a cast, metres.
+    float direction[3];
+    // Of rays and what is closest, metres: without an end by default.
+    float reach;
+    // Of overlaps: 8 by default.
+    uint32_t most;
+    // 1 when only what is in a group of `mask`, and touches `groups`, is seen; 0, the default: every group.
+    uint32_t filtered;
+    // Groups that the query is in.
+    uint32_t groups;
+    // Groups that it sees.
+    uint32_t mask;
+    // 1 when it sees sensors.
+    uint32_t sensors;
+} DrystoneQuery;
+
+// Room for queries in a host's frames.
+typedef struct {
+    // sizeof(DrystoneQueryRoom).
+    uint32_t struct_size;
+    // Rays of a batch.
+    uint32_t rays;
+    // Casts.
+    uint32_t casts;
+    // Overlaps.
+    uint32_t overlaps;
+    // Colliders that all overlaps together list: the sum of their `most`.
+    uint32_t overlap_hits;
+    // Searches for what is closest.
+    uint32_t closest;
+} DrystoneQueryRoom;
+
+// What a query met, overlaps or is nearest to.
+typedef struct {
+    // sizeof(DrystoneHit).
+    uint32_t struct_size;
+    // Which collider of the body, in the order of its description.
+    uint32_t collider;
+    // The body.
+    DrystoneBody body;
+    // Where, in world space; of overlaps nothing. Of a query that begins inside of the body, its own point or middle.
+    float point[3];
+    // Out of the body, of length one: against the way of a ray or cast that begins inside, zero for a search from there.
+    float normal[3];
+    // The way to it, metres; 0 from inside.
+    float distance;
+    // The same as a part of the reach or the motion, 0 to 1.
+    float fraction;
+} DrystoneHit;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -842,7 +1053,8 @@ DrystoneResult drystone_run(DrystoneStepper *stepper,
                             uint64_t *frame);
 
 // Tells what the oldest frame did whose report was not told yet: of frames up to `completed`, each once, in their order.
-// Never waits. `DRYSTONE_RESULT_NOTHING` when there is none. `drystone_report_event` has its events until the next call.
+// Never waits. `DRYSTONE_RESULT_NOTHING` when there is none. `drystone_report_event` has its events, `drystone_report_pass`
+// the times of its passes, until the next call.
 //
 // # Safety
 // As at the top of this header; frames up to `completed` are done.
@@ -857,9 +1069,15 @@ DrystoneResult drystone_poll(DrystoneStepper *stepper,
 // visible to what `exit` names. Either may be NULL: then the host's own barriers or semaphores see to it. The compute
 // pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
 //
+// Where `exit` names another queue family, both buffers of `DrystonePoseView`, from byte 0 to VK_WHOLE_SIZE, are released to it;
+// the host acquires them there, behind a semaphore, and releases them to its `DrystoneVulkanHost.queue_family` when it is done.
+// Where `entry` names the family, they are acquired again, behind a semaphore; those that were never released to it, such as
+// in the first frame and buffers that growth has made since, are left out. The library's halves name the stages of its own queue
+// only: `stages` and `access` are the host's. Nothing is handed over to families of `DrystoneStepperDesc.shared_families`.
+//
 // # Safety
 // As at the top of this header; `commands` is in the recording state, outside a render pass, of the host's queue family, which
-// has the stages of `entry` and `exit`, and is submitted once, in the order of recording, to one queue.
+// has the stages of `entry` and `exit` unless they are of another, and is submitted once, in the order of recording, to one queue.
 DrystoneResult drystone_record(DrystoneStepper *stepper,
                                VkCommandBuffer commands,
                                const DrystoneAccess *entry,
@@ -877,6 +1095,24 @@ DrystoneResult drystone_poses(const DrystoneStepper *stepper, DrystonePoseView *
 // # Safety
 // As at the top of this header.
 DrystoneResult drystone_report_event(const DrystoneStepper *stepper, uint32_t index, DrystoneEvent *event);
+
+// Pass number `index`, from 0 on, of the report that `drystone_poll` told last. There are as many as `pass_count` of that says:
+// none unless `timing` was asked for.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_report_pass(const DrystoneStepper *stepper,
+                                    uint32_t index,
+                                    DrystonePass *pass);
+
+// Tells the memory of part `index`, from 0 on. `count` gets the number of parts; with `memory` NULL nothing else is told.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_memory(DrystoneStepper *stepper,
+                               uint32_t index,
+                               DrystoneMemoryUse *memory,
+                               uint32_t *count);
 
 // Sets a setting of the step by its name, such as "iterations"; switches take 0 or 1. The solver comes before its numbers.
 //
@@ -1094,6 +1330,63 @@ DrystoneResult drystone_keep_frames(DrystoneStepper *stepper,
 // As at the top of this header.
 DrystoneResult drystone_roll_back(DrystoneStepper *stepper,
                                   uint64_t frame);
+
+// Fills in what a query is when nobody says anything. Set `struct_size` before.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_query_defaults(DrystoneQuery *query);
+
+// Answers queries about the world as the last step left it, on the CPU: `drystone_query_hit` has the answers until the next
+// call.
+//
+// # Safety
+// As at the top of this header; there are `count` queries.
+DrystoneResult drystone_query(DrystoneStepper *stepper,
+                              const DrystoneQuery *queries,
+                              uint32_t count);
+
+// Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be. Queries
+// that are pending are forgotten. It allocates.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_reserve_queries(DrystoneStepper *stepper,
+                                        const DrystoneQueryRoom *room);
+
+// Records the answers to queries behind the frame that was recorded last, about the state that it leaves behind: it does not
+// submit, wait or allocate device memory. `frame` gets the number of that frame and may be NULL. What they wrote is visible to what
+// `exit` names, which may be NULL.
+//
+// # Safety
+// As for `drystone_record`; there are `count` queries. The commands come behind those of the last recorded frame, and that
+// frame does not count as completed before they are done.
+DrystoneResult drystone_record_queries(DrystoneStepper *stepper,
+                                       VkCommandBuffer commands,
+                                       const DrystoneQuery *queries,
+                                       uint32_t count,
+                                       const DrystoneAccess *exit,
+                                       uint64_t *frame);
+
+// Takes the answers to the oldest queries that were recorded behind frames up to `completed` and were not taken yet;
+// `drystone_query_hit` has them until the next call. `frame` gets the number of their frame. Never waits.
+// `DRYSTONE_RESULT_NOTHING` when there are none.
+//
+// # Safety
+// As at the top of this header; frames up to `completed` are done.
+DrystoneResult drystone_poll_queries(DrystoneStepper *stepper, uint64_t completed, uint64_t *frame);
+
+// What query number `query` of the last answers met, and of overlaps number `item`, from 0 on; else `item` is 0.
+// `DRYSTONE_RESULT_NOTHING` when there is none. `count` gets how many there are, of overlaps also those that are not listed, and
+// may be NULL.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_query_hit(const DrystoneStepper *stepper,
+                                  uint32_t query,
+                                  uint32_t item,
+                                  DrystoneHit *hit,
+                                  uint32_t *count);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -61,11 +61,12 @@ impl Simulation {
         self.stepper.device.device()
     }
 
-    /// Memory of the step by buffer, or by several that are not in use at the same time. What was attached to the runner is
-    /// not counted.
+    /// Memory of the step by buffer, or by several that are not in use at the same time, and of frames that are kept. What was
+    /// attached to the runner is not counted.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let mut memory = self.stepper.device.memory();
         memory.truncate(self.plan().recording.blocks().len());
+        memory.extend(self.stepper.kept_memory());
         memory
     }
 

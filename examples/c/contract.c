@@ -335,6 +335,70 @@ static void past(void) {
     free(copy);
 }
 
+/* Rays and shapes: what they meet, and what makes no sense. */
+static void asked(void) {
+    DrystoneCollider shape = ball();
+    DrystoneQuery query = {.struct_size = sizeof query};
+    DrystoneHit hit = {.struct_size = sizeof hit};
+    uint64_t frame;
+    uint32_t count;
+    DONE(drystone_query_defaults(&query));
+    GIVES(drystone_query_hit(stepper, 0, 0, &hit, &count), ERROR_VALUE, "there is no query 0");
+    GIVES(drystone_query(stepper, NULL, 1), ERROR_POINTER, "`queries` is NULL");
+    GIVES(drystone_query(stepper, &query, 1), ERROR_VALUE, "direction has no length");
+    query.kind = 4;
+    GIVES(drystone_query(stepper, &query, 1), ERROR_VALUE, "DrystoneQuery.kind is 4");
+    query.kind = DRYSTONE_QUERY_KIND_CAST;
+    GIVES(drystone_query(stepper, &query, 1), ERROR_POINTER, "queries[0].shape");
+    query.shape = &shape, query.exclude = (DrystoneBody)77 << 32 | 5;
+    GIVES(drystone_query(stepper, &query, 1), ERROR_STALE, "");
+    query.exclude = 0, query.struct_size = 6;
+    GIVES(drystone_query(stepper, &query, 1), ERROR_STRUCT_SIZE, "DrystoneQuery");
+    query.struct_size = sizeof query;
+    GIVES(drystone_reserve_queries(stepper, &(DrystoneQueryRoom){.struct_size = sizeof(DrystoneQueryRoom)}), ERROR_BACKEND,
+          "drystone_reserve_queries");
+    GIVES(drystone_poll_queries(stepper, 0, &frame), ERROR_BACKEND, "drystone_poll_queries");
+    GIVES(drystone_record_queries(stepper, NULL, &query, 1, NULL, NULL), ERROR_POINTER, "`commands`");
+
+    /* Something that stays where it is: seen from above, and not seen by who is told not to see it. */
+    const float away[3] = {50, 0, 50};
+    DrystoneBodyDesc desc = body_of(&shape);
+    DrystoneBody body;
+    memcpy(desc.position, away, sizeof away);
+    desc.kind = DRYSTONE_BODY_KIND_STATIC;
+    DONE(drystone_add_body(stepper, &desc, &body));
+    step(1);
+    DrystoneQuery rays[3];
+    for (int i = 0; i < 3; i++) {
+        rays[i] = query, rays[i].kind = DRYSTONE_QUERY_KIND_RAY, rays[i].shape = NULL;
+        rays[i].position[0] = 50, rays[i].position[1] = 10, rays[i].position[2] = 50, rays[i].direction[1] = -2;
+    }
+    rays[1].exclude = body;
+    rays[2].kind = DRYSTONE_QUERY_KIND_OVERLAP, rays[2].shape = &shape, rays[2].position[1] = 0.8f;
+    DONE(drystone_query(stepper, rays, 3));
+    DONE(drystone_query_hit(stepper, 0, 0, &hit, &count));
+    CHECK(count == 1 && hit.body == body && hit.collider == 0 && fabsf(hit.distance - 9.5f) < 1e-4f);
+    CHECK(fabsf(hit.point[1] - 0.5f) < 1e-4f && fabsf(hit.normal[1] - 1) < 1e-4f);
+    GIVES(drystone_query_hit(stepper, 0, 1, &hit, NULL), NOTHING, "");
+    GIVES(drystone_query_hit(stepper, 1, 0, &hit, &count), NOTHING, "");
+    CHECK(count == 0);
+    DONE(drystone_query_hit(stepper, 2, 0, &hit, &count));
+    CHECK(count == 1 && hit.body == body);
+    GIVES(drystone_query_hit(stepper, 3, 0, &hit, &count), ERROR_VALUE, "the last answers are to 3");
+    DONE(drystone_remove_body(stepper, body));
+
+    /* Passes and memory by name. */
+    DrystonePass pass = {.struct_size = sizeof pass};
+    DrystoneMemoryUse memory = {.struct_size = sizeof memory};
+    GIVES(drystone_report_pass(stepper, 1000, &pass), ERROR_VALUE, "there is no pass 1000");
+    GIVES(drystone_memory(stepper, 0, &memory, NULL), ERROR_POINTER, "`count` is NULL");
+    GIVES(drystone_memory(stepper, 100000, &memory, &count), ERROR_VALUE, "there is no part 100000");
+    DONE(drystone_memory(stepper, 0, &memory, &count));
+    CHECK(count > 10 && memory.bytes > 0 && memory.name[0] != 0);
+    shape.reports = DRYSTONE_REPORTS_BEGIN, shape.report_impulse = -1;
+    GIVES(drystone_add_body(stepper, &desc, &body), ERROR_VALUE, "report_impulse");
+}
+
 int main(void) {
     CHECK(drystone_last_error()[0] == 0);
     DrystoneStepperDesc choices = {.struct_size = sizeof choices};
@@ -347,6 +411,7 @@ int main(void) {
     joints();
     handles();
     steps();
+    asked();
     past();
     DONE(drystone_stepper_destroy(stepper));
     printf("%d calls were refused by name\n", refused);

@@ -201,7 +201,9 @@ static uint64_t in_frames(const char *name) {
     must(drystone_stepper_create_vulkan(kernels, &desc, &scene.stepper), "drystone_stepper_create_vulkan");
     build(&scene);
     /* What this host does with the poses. A renderer would name its vertex shader. */
-    const DrystoneAccess copies = {sizeof copies, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
+    const DrystoneAccess copies = {.struct_size = sizeof copies,
+                                   .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                   .access = VK_ACCESS_TRANSFER_READ_BIT};
     DrystonePoseView view = {.struct_size = sizeof view};
     for (uint64_t frame = 1; frame <= FRAMES; frame++) {
         VkCommandBuffer commands = host_begin(host, frame);

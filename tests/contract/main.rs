@@ -3,17 +3,21 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod families;
 mod recording;
 mod table;
 
+use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
+use drystone::queries::{QueryBatch, QueryFilter};
 use drystone::stepper::Stepper;
 use drystone::vulkan::ash::vk::{self, Handle};
 use drystone::vulkan::{
-    Allocation, Error, Frames, FramesOptions, GpuAllocator, Host, HostAccess, Kernels, Location, Memory, Queue,
+    Allocation, Error, Frames, FramesOptions, GpuAllocator, Host, HostAccess, Kernels, Location, Memory, PoseTarget,
+    Queue,
 };
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, World};
-use drystone::{Settings, Snapshot};
+use drystone::{Settings, Simulation, Snapshot};
 use std::ptr::NonNull;
 use std::time::Duration;
 use table::{state, wrapped};
@@ -44,6 +48,7 @@ unsafe fn stepper_with<M: Memory>(
     host: &Host,
     world: World,
     memory: impl Fn() -> Result<M, Error>,
+    options: &FramesOptions,
 ) -> drystone::Result<Stepper<Frames<M>>> {
     // SAFETY: this function's contract.
     unsafe {
@@ -52,7 +57,7 @@ unsafe fn stepper_with<M: Memory>(
         let mut settings = Settings::default();
         let few = [("iterations", 1.0), ("cold_iterations", 2.0), ("colours", 2.0), ("colour_rounds", 1.0)];
         settings.set_all(few)?;
-        Stepper::in_frames(&kernels, memory()?, world, settings, FramesOptions::default())
+        Stepper::in_frames(&kernels, memory()?, world, settings, options.clone())
     }
 }
 
@@ -60,7 +65,7 @@ unsafe fn stepper_with<M: Memory>(
 /// The host's device outlives the stepper.
 unsafe fn stepper(host: &Host, world: World) -> drystone::Result<InFrames> {
     // SAFETY: this function's contract.
-    unsafe { stepper_with(host, world, || GpuAllocator::new(host)) }
+    unsafe { stepper_with(host, world, || GpuAllocator::new(host), &FramesOptions::default()) }
 }
 
 /// A host's allocator with an object of its own for every buffer, so that every one can fail.
@@ -131,7 +136,7 @@ fn nothing_is_submitted_waited_for_or_allocated_in_a_thousand_frames() {
     let host = wrapped(device.host(), true);
     let (world, bodies) = small_world();
     let mut guest = None;
-    let copies = HostAccess { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
+    let copies = HostAccess::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
     // SAFETY: the device outlives all of it; what is recorded is submitted once, in order, to one queue. The host's own
     // calls go past the table.
     unsafe {
@@ -190,6 +195,7 @@ fn nothing_is_submitted_waited_for_or_allocated_in_a_thousand_frames() {
 unsafe fn life<M: Memory>(
     host: &Host,
     memory: impl Fn() -> Result<M, Error>,
+    options: &FramesOptions,
     again: bool,
 ) -> drystone::Result<(usize, u32, u64)> {
     let mut failed = false;
@@ -203,8 +209,10 @@ unsafe fn life<M: Memory>(
     };
     let commands = vk::CommandBuffer::from_raw(1);
     let mut made = None;
-    // SAFETY: this function's contract.
-    twice(&mut || unsafe { stepper_with(host, small_world().0, &memory) }.map(|stepper| made = Some(stepper)))?;
+    twice(&mut || {
+        // SAFETY: this function's contract.
+        unsafe { stepper_with(host, small_world().0, &memory, options) }.map(|stepper| made = Some(stepper))
+    })?;
     let stepper = made.as_mut().expect("made above");
     let mut snapshot: Option<Snapshot> = None;
     let mut kept = 0;
@@ -243,12 +251,17 @@ fn is_refusal(error: &drystone::Error) -> bool {
 }
 
 /// Fails the call of every number that `which` takes by its name, in a life of its own.
-fn fail_each<M: Memory>(real: &Host, make: impl Fn(&Host) -> Result<M, Error>, which: impl Fn(&str) -> bool) {
+fn fail_each<M: Memory>(
+    real: &Host,
+    make: impl Fn(&Host) -> Result<M, Error>,
+    options: &FramesOptions,
+    which: impl Fn(&str) -> bool,
+) {
     let run = |fails, again| {
         let host = wrapped(real, false);
         state(|s| s.fails = fails);
         // SAFETY: no driver is behind the host's functions.
-        unsafe { life(&host, || make(&host), again) }
+        unsafe { life(&host, || make(&host), options, again) }
     };
     let expected = run(None, false).unwrap();
     let calls = state(|s| std::mem::take(&mut s.fallible));
@@ -263,6 +276,11 @@ fn fail_each<M: Memory>(real: &Host, make: impl Fn(&Host) -> Result<M, Error>, w
         let error = run(fails, false).expect_err(&format!("call {number}, {name}, failed"));
         assert!(is_refusal(&error), "call {number}, {name}: {error}");
         nothing_left(&format!("call {number} failed: {error}"));
+        if number % 3 == 1 {
+            let error = run(Some((number, vk::Result::ERROR_DEVICE_LOST)), false).unwrap_err();
+            assert!(is_lost(&error).is_some() || is_refusal(&error), "call {number}, {name}, lost: {error}");
+            nothing_left(&format!("the device was lost in call {number}, {name}"));
+        }
         // Neighbours are alike; this one takes as long as it ever does.
         if number % 3 == 0 {
             let found = run(fails, true).unwrap_or_else(|e| panic!("call {number}, {name}, failed once: {e}"));
@@ -275,10 +293,13 @@ fn fail_each<M: Memory>(real: &Host, make: impl Fn(&Host) -> Result<M, Error>, w
 #[test]
 fn every_call_that_fails_is_an_error_that_leaves_nothing_behind_and_can_be_tried_again() {
     let device = common::open("llvmpipe");
-    fail_each(device.host(), |host| Ok(Dedicated(host.clone())), |_| true);
+    let (usual, dedicated) = (FramesOptions::default(), |host: &Host| Ok(Dedicated(host.clone())));
+    fail_each(device.host(), dedicated, &usual, |_| true);
+    let once = FramesOptions { recorded_once: true, ..usual.clone() };
+    fail_each(device.host(), dedicated, &once, |name| name.contains("Command"));
     // SAFETY: the device outlives the allocator.
     let gpu_allocator = |host: &Host| unsafe { GpuAllocator::new(host) };
-    fail_each(device.host(), gpu_allocator, |name| ["vkAllocateMemory", "vkMapMemory"].contains(&name));
+    fail_each(device.host(), gpu_allocator, &usual, |name| ["vkAllocateMemory", "vkMapMemory"].contains(&name));
 }
 
 fn is_lost(error: &drystone::Error) -> Option<&'static str> {
@@ -291,6 +312,11 @@ fn is_lost(error: &drystone::Error) -> Option<&'static str> {
 #[test]
 fn a_lost_device_is_told_once_by_the_call_that_met_it_and_then_nothing_is_asked_of_it() {
     let device = common::open("llvmpipe");
+    let cpu = Device::Cpu { threads: Some(1) };
+    let snapshot = Simulation::new(small_world().0, Settings::default(), cpu).unwrap().snapshot().unwrap();
+    let mut batch = QueryBatch::new();
+    batch.ray(Vec3::Y, Vec3::NEG_Y, 2.0, QueryFilter::default()).unwrap();
+    let target = PoseTarget { buffer: vk::Buffer::from_raw(7), offset: 0, stride: 32, count: 9 };
     for growing in [false, true] {
         let host = wrapped(device.host(), false);
         let (world, bodies) = small_world();
@@ -320,7 +346,12 @@ fn a_lost_device_is_told_once_by_the_call_that_met_it_and_then_nothing_is_asked_
                 stepper.reserve_snapshot(),
                 stepper.record_snapshot(commands).map(drop),
                 stepper.poll_snapshots(1).map(drop),
+                stepper.restore(&snapshot),
                 stepper.roll_back(1),
+                stepper.reserve_queries(batch.room()),
+                stepper.record_queries(commands, &batch, None).map(drop),
+                stepper.poll_queries(1).map(drop),
+                stepper.lend_pose_buffer(target).map(drop),
             ];
             for error in later {
                 assert_eq!(is_lost(&error.unwrap_err()), Some("an earlier call"));

@@ -16,7 +16,7 @@ use std::ffi::{CStr, c_void};
 #[derive(Default)]
 pub struct State {
     /// What calls go on to; none for the driver that makes nothing.
-    real: Option<ash::Device>,
+    pub real: Option<ash::Device>,
     /// Calls by name, but for those that record.
     pub calls: BTreeMap<&'static str, u64>,
     /// Calls that could have failed, in their order.
@@ -33,6 +33,14 @@ pub struct State {
     pub host_allocations: u64,
     /// Destroyed without having been made, or waited where nobody may.
     pub wrong: Vec<String>,
+    /// Whether barriers are remembered.
+    pub watches_barriers: bool,
+    /// Those that were recorded since.
+    pub barriers: Vec<Barrier>,
+    /// Queue families that share buffers, by buffer.
+    pub sharing: BTreeMap<u64, Vec<u32>>,
+    /// Queue families that the physical device says it has, if not its own.
+    pub families: Vec<vk::QueueFlags>,
     next: u64,
     /// Bytes of buffers and memory.
     sizes: BTreeMap<u64, u64>,
@@ -55,7 +63,7 @@ pub fn wrapped(host: &Host, with_driver: bool) -> Host {
     state(|s| *s = State { real: with_driver.then(|| real.clone()), ..State::default() });
     let find = |name: &CStr| {
         let name_text = name.to_str().unwrap_or_default();
-        if with_driver && name_text.starts_with("vkCmd") {
+        if with_driver && name_text.starts_with("vkCmd") && !name_text.starts_with("vkCmdPipelineBarrier") {
             // SAFETY: the device is alive.
             let found = unsafe { (host.instance.fp_v1_0().get_device_proc_addr)(real.handle(), name.as_ptr()) };
             return found.map_or(std::ptr::null(), |f| f as *const c_void);
@@ -72,6 +80,38 @@ pub fn wrapped(host: &Host, with_driver: bool) -> Host {
     // SAFETY: the functions are there for good, and keep account by thread: drivers call them where they are called.
     let allocation = Some(unsafe { HostAllocation::new(callbacks) });
     Host { device, debug_utils: None, pipeline_cache: None, allocation, ..host.clone() }
+}
+
+/// The same without a driver, on a physical device with these queue families, the last of which is the host's.
+pub fn with_families(host: &Host, families: &[vk::QueueFlags]) -> Host {
+    let host = wrapped(host, false);
+    state(|s| s.families = families.to_vec());
+    let functions = ash::InstanceFnV1_0 {
+        get_physical_device_queue_family_properties: queue_families,
+        ..host.instance.fp_v1_0().clone()
+    };
+    let (handle, later) = (host.instance.handle(), (host.instance.fp_v1_1().clone(), host.instance.fp_v1_3().clone()));
+    let instance = ash::Instance::from_parts_1_3(handle, functions, later.0, later.1);
+    Host { instance, queue_family: families.len() as u32 - 1, ..host }
+}
+
+unsafe extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, to: *mut vk::QueueFamilyProperties) {
+    let families = state(|s| s.families.clone());
+    // SAFETY: the caller's pointers: a number, and nothing or as many elements.
+    unsafe {
+        if to.is_null() {
+            *count = families.len() as u32;
+            return;
+        }
+        for (i, flags) in families.into_iter().enumerate().take(*count as usize) {
+            *to.add(i) = vk::QueueFamilyProperties {
+                queue_flags: flags,
+                queue_count: 1,
+                timestamp_valid_bits: 64,
+                ..Default::default()
+            };
+        }
+    }
 }
 
 /// User data of the host's callbacks.
@@ -223,7 +263,15 @@ unsafe fn note_size(name: &'static str, info: *const c_void, handle: u64) {
     // SAFETY: this function's contract.
     let size = unsafe {
         match name {
-            "vkCreateBuffer" => (*info.cast::<vk::BufferCreateInfo<'_>>()).size,
+            "vkCreateBuffer" => {
+                let info = &*info.cast::<vk::BufferCreateInfo<'_>>();
+                if info.sharing_mode == vk::SharingMode::CONCURRENT {
+                    let count = info.queue_family_index_count as usize;
+                    let families = std::slice::from_raw_parts(info.p_queue_family_indices, count).to_vec();
+                    state(|s| s.sharing.insert(handle, families));
+                }
+                info.size
+            }
             "vkAllocateMemory" => (*info.cast::<vk::MemoryAllocateInfo<'_>>()).allocation_size,
             _ => return,
         }
@@ -239,6 +287,7 @@ creates! {
     create_shader_module "vkCreateShaderModule" ShaderModuleCreateInfo ShaderModule;
     create_descriptor_pool "vkCreateDescriptorPool" DescriptorPoolCreateInfo DescriptorPool;
     create_query_pool "vkCreateQueryPool" QueryPoolCreateInfo QueryPool;
+    create_command_pool "vkCreateCommandPool" CommandPoolCreateInfo CommandPool;
 }
 
 /// Functions that destroy one.
@@ -265,6 +314,48 @@ destroys! {
     destroy_descriptor_pool "vkDestroyDescriptorPool" DescriptorPool;
     destroy_query_pool "vkDestroyQueryPool" QueryPool;
     destroy_pipeline "vkDestroyPipeline" Pipeline;
+    destroy_command_pool "vkDestroyCommandPool" CommandPool;
+}
+
+unsafe extern "system" fn allocate_command_buffers(
+    device: vk::Device,
+    info: *const vk::CommandBufferAllocateInfo<'_>,
+    to: *mut vk::CommandBuffer,
+) -> vk::Result {
+    let tried = attempt("vkAllocateCommandBuffers");
+    // SAFETY: the caller's arguments, as they are. Command buffers go with their pool.
+    unsafe {
+        match tried {
+            Ok(Some(real)) => (real.fp_v1_0().allocate_command_buffers)(device, info, to),
+            Ok(None) => {
+                let count = (*info).command_buffer_count as usize;
+                (0..count).for_each(|i| *to.add(i) = vk::Handle::from_raw(new_handle()));
+                vk::Result::SUCCESS
+            }
+            Err(result) => result,
+        }
+    }
+}
+
+unsafe extern "system" fn begin_command_buffer(
+    commands: vk::CommandBuffer,
+    info: *const vk::CommandBufferBeginInfo<'_>,
+) -> vk::Result {
+    match attempt("vkBeginCommandBuffer") {
+        // SAFETY: the caller's arguments, as they are.
+        Ok(Some(real)) => unsafe { (real.fp_v1_0().begin_command_buffer)(commands, info) },
+        Ok(None) => vk::Result::SUCCESS,
+        Err(result) => result,
+    }
+}
+
+unsafe extern "system" fn end_command_buffer(commands: vk::CommandBuffer) -> vk::Result {
+    match attempt("vkEndCommandBuffer") {
+        // SAFETY: the caller's arguments, as they are.
+        Ok(Some(real)) => unsafe { (real.fp_v1_0().end_command_buffer)(commands) },
+        Ok(None) => vk::Result::SUCCESS,
+        Err(result) => result,
+    }
 }
 
 unsafe extern "system" fn create_compute_pipelines(
@@ -464,6 +555,12 @@ fn table(name: &str) -> Option<*const c_void> {
         "vkDeviceWaitIdle" device_wait_idle: PFN_vkDeviceWaitIdle;
         "vkWaitForFences" wait_for_fences: PFN_vkWaitForFences;
         "vkWaitSemaphores" wait_semaphores: PFN_vkWaitSemaphores;
+        "vkCreateCommandPool" create_command_pool: PFN_vkCreateCommandPool;
+        "vkDestroyCommandPool" destroy_command_pool: PFN_vkDestroyCommandPool;
+        "vkAllocateCommandBuffers" allocate_command_buffers: PFN_vkAllocateCommandBuffers;
+        "vkBeginCommandBuffer" begin_command_buffer: PFN_vkBeginCommandBuffer;
+        "vkEndCommandBuffer" end_command_buffer: PFN_vkEndCommandBuffer;
+        "vkCmdExecuteCommands" cmd_execute_commands: PFN_vkCmdExecuteCommands;
         "vkCmdPipelineBarrier" cmd_pipeline_barrier: PFN_vkCmdPipelineBarrier;
         "vkCmdFillBuffer" cmd_fill_buffer: PFN_vkCmdFillBuffer;
         "vkCmdCopyBuffer" cmd_copy_buffer: PFN_vkCmdCopyBuffer;

@@ -66,6 +66,9 @@ fn an_impact_rest_and_lift_are_told_with_impulse_and_point_on_every_backend() {
             let kinds: Vec<_> = events.iter().map(|e| (e.0, e.1)).collect();
             assert_eq!(kinds, [(90, What::End)], "{place}: {events:?}");
             assert_eq!((events[0].2.impulse, events[0].2.point), (Vec3::ZERO, Vec3::ZERO));
+            if by_ball {
+                below_the_impulse_that_is_asked_for(backend);
+            }
         });
     }
 }
@@ -135,4 +138,99 @@ fn sub_steps_have_numbers_and_a_restored_world_goes_on_telling() {
     let mut restored =
         Simulation::from_snapshot(&Snapshot::from_bytes(&bytes).unwrap(), Device::Cpu { threads: Some(1) }).unwrap();
     assert_eq!(told(&mut restored, 1), next, "as if it had never stopped");
+}
+
+/// Contacts that push less than is asked for are not told.
+fn below_the_impulse_that_is_asked_for(backend: &Backend) {
+    const LEAST: f32 = 0.3;
+    const STEPS: u32 = 45;
+    // Every colour is a dispatch, and they are what takes time on drivers.
+    let mut few = Settings::default();
+    few.set_all([("iterations", 4.0), ("cold_iterations", 0.0), ("colours", 2.0)]).unwrap();
+    let place = backend.name();
+    let run = |ball_asks: Option<f32>, floor_asks: Option<f32>| {
+        let asks = |c: Collider, least: Option<f32>| match least {
+            Some(least) => c.reports(ContactReports::ALL).report_impulse(least),
+            // Nobody hears of what it does not ask for: this counts for nothing.
+            None => c.report_impulse(1e-6),
+        };
+        let mut world = on_floor(asks(Collider::half_space(), floor_asks), 0.0);
+        let ball = BodyDesc::dynamic().at(Vec3::Y).weighing(1.0).with(asks(Collider::sphere(0.5), ball_asks));
+        world.add(ball).unwrap();
+        told(&mut Simulation::new(world, few, backend.device()).unwrap(), STEPS)
+    };
+    let all = run(Some(0.0), None);
+    // What should be told follows from all that there is: it rests with less than is asked for.
+    let (mut expected, mut before) = (Vec::new(), false);
+    for (step, _, contact) in &all {
+        let now = contact.impulse.length() >= LEAST;
+        match (before, now) {
+            (false, true) => expected.push((*step, What::Begin)),
+            (true, true) => expected.push((*step, What::Persist)),
+            (true, false) => expected.push((*step, What::End)),
+            (false, false) => {}
+        }
+        before = now;
+    }
+    assert!(expected.len() > 2 && expected.len() + 10 < all.len(), "{place}: {expected:?}");
+    assert_eq!(expected.last().unwrap().1, What::End, "{place}");
+    let kinds = |events: Vec<(u64, What, Contact)>| events.iter().map(|e| (e.0, e.1)).collect::<Vec<_>>();
+    assert_eq!(kinds(run(Some(LEAST), Some(50.0))), expected, "{place}: of two the smaller counts");
+    if matches!(backend, Backend::Cpu) {
+        for (ball, floor) in [(Some(LEAST), None), (None, Some(LEAST)), (Some(50.0), Some(LEAST))] {
+            assert_eq!(kinds(run(ball, floor)), expected, "{ball:?} {floor:?}");
+        }
+        assert!(run(Some(50.0), None).is_empty(), "{place}");
+    }
+}
+
+#[test]
+fn impulses_to_ask_for_are_checked() {
+    let mut world = World::new();
+    for wrong in [-1.0, f32::NAN, f32::INFINITY] {
+        let ball = BodyDesc::dynamic().with(Collider::sphere(0.5).report_impulse(wrong));
+        assert!(world.add(ball).unwrap_err().to_string().contains("report_impulse"), "{wrong}");
+    }
+}
+
+#[test]
+fn colliders_may_ask_later_for_another_impulse_and_snapshots_keep_it() {
+    let (world, ball) = falling(ContactReports::ALL, true);
+    let mut simulation = simulate(world, 4);
+    told(&mut simulation, 60);
+    simulation.world_mut().set_material(ball, 0, |c| c.report_impulse = 1.0).unwrap();
+    let bytes = simulation.snapshot().unwrap().to_bytes();
+    let kinds = |s: &mut Simulation| told(s, 3).iter().map(|e| (e.0, e.1)).collect::<Vec<_>>();
+    // It rests, which is less than it asks for from now on.
+    assert_eq!(kinds(&mut simulation), [(60, What::End)]);
+    let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+    let mut restored = Simulation::from_snapshot(&snapshot, Device::Cpu { threads: Some(1) }).unwrap();
+    assert_eq!(kinds(&mut restored), [(60, What::End)]);
+    assert!(kinds(&mut restored).is_empty());
+}
+
+#[test]
+fn events_beyond_the_room_are_counted_and_the_room_is_the_hosts_choice() {
+    use drystone::Stepper;
+    use drystone::state::Capacities;
+    const BALLS: u32 = 4200;
+    let mut world = on_floor(Collider::half_space(), 0.0);
+    for i in 0..BALLS {
+        let at = Vec3::new((i % 70) as f32, 0.29, (i / 70) as f32);
+        world.add(BodyDesc::dynamic().at(at).with(Collider::sphere(0.3).reports(ContactReports::ALL))).unwrap();
+    }
+    let mut settings = Settings::default();
+    settings.set_all([("iterations", 4.0), ("cold_iterations", 0.0)]).unwrap();
+    for (events, expected) in [(0, 4096), (10, 10), (5000, BALLS as usize)] {
+        let room = Capacities { pairs: 10_000, manifolds: 5000, events, ..Default::default() };
+        let device = Device::Cpu { threads: None };
+        let mut stepper = Stepper::with_user_buffers(&device, world.clone(), settings, room, Vec::new()).unwrap();
+        let prepared = stepper.prepare(DT).unwrap();
+        let report = stepper.run(prepared).unwrap();
+        let begun = contacts(&report).len();
+        assert_eq!((begun, report.events_lost as usize), (expected, BALLS as usize - expected), "room {events}");
+    }
+    let room = Capacities { events: u32::MAX, ..Default::default() };
+    let refused = Stepper::with_user_buffers(&Device::Cpu { threads: None }, world, settings, room, Vec::new());
+    assert!(refused.err().unwrap().to_string().contains("events"));
 }

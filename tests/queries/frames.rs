@@ -209,7 +209,7 @@ fn answers_lie_on_the_device_for_the_hosts_own_commands_and_too_many_are_refused
         assert_eq!(errors[0], too_many("rays", 2, 1));
         assert_eq!(errors[1], too_many("overlaps to list", 5, 4));
         assert_eq!(errors[2], too_many("searches for the closest", 1, 0));
-        let exit = HostAccess { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_READ };
+        let exit = HostAccess::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
         // SAFETY: as above.
         assert_eq!(unsafe { stepper.record_queries(commands, &asked, Some(exit)) }.unwrap(), 2);
         let views = stepper.query_views().unwrap();

@@ -282,3 +282,24 @@ fn a_snapshot_without_room_is_refused() {
     assert!(host.stepper.poll_snapshots(1).unwrap().is_empty());
     host.finish();
 }
+
+#[test]
+fn what_is_beside_the_buffers_of_the_step_is_counted_as_memory() {
+    let device = driver("llvmpipe");
+    let (world, _) = zoo();
+    let mut host = Host::new(&device, world, Settings::default(), 2);
+    let of =
+        |host: &Host, name: &str| host.stepper.memory().iter().filter(|m| m.name == name).map(|m| m.bytes).sum::<u64>();
+    assert!(of(&host, "uploads") > 0 && of(&host, "readbacks") > 0 && of(&host, "kept frames") == 0);
+    host.stepper.keep_frames(2);
+    for frame in 0..4 {
+        host.frame(frame, |_, _| {});
+        host.wait(frame + 1);
+    }
+    let persistent = host.stepper.snapshot_size();
+    let kept = of(&host, "kept frames");
+    assert!(kept >= 3 * persistent && kept < 4 * persistent, "{kept} for three frames of {persistent}");
+    assert!(of(&host, "snapshots") >= persistent, "room was made for one");
+    drop(host);
+    silent(&device);
+}

@@ -18,6 +18,7 @@ fn roomy(world: World, settings: Settings) -> Simulation {
         joints: 70,
         joint_rows: 400,
         continuous: 9,
+        events: 0,
     };
     Simulation::with_capacities(world, settings, CPU, capacities).unwrap()
 }
@@ -233,4 +234,57 @@ fn quarantined_bodies_and_broken_joints_stay_so() {
     assert_eq!(report.events, [], "and are not told again");
     simulation.step(DT).unwrap();
     same(&again.snapshot().unwrap(), &simulation.snapshot().unwrap(), "the step behind it");
+}
+
+#[test]
+fn a_cold_start_that_was_asked_for_is_in_it_and_goes_with_the_step_that_makes_it() {
+    let (world, _) = zoo();
+    let mut simulation = Simulation::new(world, stiff(), CPU).unwrap();
+    steps(&mut simulation, 10);
+    let usual = simulation.snapshot().unwrap().to_bytes();
+    simulation.start_cold();
+    let cold = simulation.snapshot().unwrap().to_bytes();
+    let restored = |bytes: &[u8]| Simulation::from_snapshot(&Snapshot::from_bytes(bytes).unwrap(), CPU).unwrap();
+    let commands = |s: &Simulation| s.plan().recording.commands().len();
+    let (mut from_usual, mut from_cold) = (restored(&usual), restored(&cold));
+    for simulation in [&mut simulation, &mut from_usual, &mut from_cold] {
+        steps(simulation, 1);
+    }
+    assert!(commands(&from_cold) > commands(&from_usual), "it has the iterations of a first step");
+    assert_eq!(hash(&mut from_cold), hash(&mut simulation));
+    assert_ne!(hash(&mut from_cold), hash(&mut from_usual));
+    steps(&mut simulation, 1);
+    steps(&mut from_cold, 1);
+    assert_eq!((hash(&mut from_cold), commands(&from_cold)), (hash(&mut simulation), commands(&from_usual)));
+    // Restored over one that was asked to: it counts no longer.
+    simulation.start_cold();
+    simulation.restore(&Snapshot::from_bytes(&usual).unwrap()).unwrap();
+    steps(&mut simulation, 1);
+    assert_eq!(hash(&mut simulation), hash(&mut from_usual));
+    // Going back to the frame that started cold does not start the next one cold.
+    simulation.keep_frames(3);
+    simulation.start_cold();
+    steps(&mut simulation, 1);
+    let back = simulation.kept_frames().last().unwrap();
+    steps(&mut simulation, 2);
+    let straight = hash(&mut simulation);
+    simulation.roll_back(back).unwrap();
+    steps(&mut simulation, 2);
+    assert_eq!(hash(&mut simulation), straight);
+}
+
+#[test]
+fn kept_frames_are_counted_as_memory() {
+    let (world, _) = zoo();
+    let mut simulation = Simulation::new(world, stiff(), CPU).unwrap();
+    let kept = |s: &Simulation| s.memory().iter().filter(|m| m.name == "kept frames").map(|m| m.bytes).sum::<u64>();
+    steps(&mut simulation, 2);
+    assert_eq!(kept(&simulation), 0);
+    simulation.keep_frames(3);
+    steps(&mut simulation, 1);
+    let one = kept(&simulation);
+    steps(&mut simulation, 9);
+    assert!(one > 10_000 && kept(&simulation) == 4 * one, "three to go back by, and the last: {one}");
+    simulation.keep_frames(0);
+    assert_eq!(kept(&simulation), 0);
 }

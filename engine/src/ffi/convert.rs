@@ -42,7 +42,7 @@ unsafe impl Struct for DrystoneCollider {
             groups: usual.groups,
             mask: usual.mask,
             reports: 0,
-            reserved: 0,
+            report_impulse: 0.0,
         }
     }
 }
@@ -122,13 +122,13 @@ unsafe impl Struct for DrystoneJointDesc {
 }
 
 /// A value of an enumeration, by its number.
-fn choice<T: Copy>(field: &str, all: &[T], number: u32) -> Result<T, Failure> {
+pub(super) fn choice<T: Copy>(field: &str, all: &[T], number: u32) -> Result<T, Failure> {
     let unknown = || Failure::value(format!("{field} is {number}: it must be below {}", all.len()));
     all.get(number as usize).copied().ok_or_else(unknown)
 }
 
 /// 0 or 1.
-fn switch(field: &str, number: u32) -> Result<bool, Failure> {
+pub(super) fn switch(field: &str, number: u32) -> Result<bool, Failure> {
     choice(field, &[false, true], number)
 }
 
@@ -161,7 +161,7 @@ pub(super) fn joint_handle(joint: DrystoneJoint) -> Result<JointHandle, Failure>
 
 /// # Safety
 /// Points of a hull are as many as it says.
-unsafe fn collider(from: &DrystoneCollider) -> Result<Collider, Failure> {
+pub(super) unsafe fn collider(from: &DrystoneCollider) -> Result<Collider, Failure> {
     use DrystoneShape::{Box, Capsule, Cone, Cylinder, HalfSpace, Hull, Sphere};
     let (radius, half_height) = (from.radius, from.half_height);
     let shapes = [Sphere, Box, Capsule, Cylinder, Cone, Hull, HalfSpace];
@@ -195,20 +195,18 @@ unsafe fn collider(from: &DrystoneCollider) -> Result<Collider, Failure> {
         sensor: switch("DrystoneCollider.sensor", from.sensor)?,
         groups: from.groups,
         mask: from.mask,
-        reports: reports(from.reports, from.reserved)?,
+        reports: reports(from.reports)?,
+        report_impulse: from.report_impulse,
         ..usual
     })
 }
 
-fn reports(bits: u32, reserved: u32) -> Result<ContactReports, Failure> {
+fn reports(bits: u32) -> Result<ContactReports, Failure> {
     use super::describe::DrystoneReports as Told;
     if bits & !(Told::Begin as u32 | Told::Persist as u32 | Told::End as u32) != 0 {
         return Err(Failure::value(format!(
             "DrystoneCollider.reports: {bits:#x} has bits that DrystoneReports has not"
         )));
-    }
-    if reserved != 0 {
-        return Err(Failure::value("DrystoneCollider.reserved must be 0"));
     }
     let asked = |told: Told| bits & told as u32 != 0;
     Ok(ContactReports { begin: asked(Told::Begin), persist: asked(Told::Persist), end: asked(Told::End) })

@@ -188,8 +188,8 @@ pub struct DrystoneCollider {
     pub mask: u32,
     /// Contacts of which events tell, bits of `DrystoneReports`: none by default.
     pub reports: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Impulse of a step from which on contacts count for `reports`, newton seconds; 0, the default: any.
+    pub report_impulse: f32,
 }
 
 /// Which contacts of a collider are told by events.

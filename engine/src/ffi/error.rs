@@ -116,7 +116,7 @@ impl From<Error> for Failure {
             Error::Snapshot(error) => return error.into(),
             Error::Vulkan(error) => return error.into(),
             Error::OutOfHostMemory { .. } | Error::MemoryLimit { .. } => DrystoneResult::ErrorOutOfMemory,
-            Error::TimeStep(_) | Error::Plan(_) => DrystoneResult::ErrorValue,
+            Error::TimeStep(_) | Error::Plan(_) | Error::Query(_) => DrystoneResult::ErrorValue,
             _ => DrystoneResult::ErrorOther,
         };
         Self::new(code, text)

@@ -20,6 +20,10 @@ pub struct DrystoneAccess {
     pub stages: u32,
     /// VkAccessFlags: what they do there.
     pub access: u32,
+    /// 1 when they are on a queue of another family, `queue_family`: see `drystone_record`. 0: on the same queue.
+    pub transfer: u32,
+    /// With `transfer`: the family that the buffers of `DrystonePoseView` come from on entry, or go to on exit.
+    pub queue_family: u32,
 }
 
 // SAFETY: `repr(C)`, the size first, no padding behind the last field; numbers take any bytes.
@@ -27,7 +31,7 @@ unsafe impl Struct for DrystoneAccess {
     const NAME: &'static str = "DrystoneAccess";
 
     fn defaults() -> Self {
-        Self { struct_size: size_of::<Self>() as u32, stages: 0, access: 0 }
+        Self { struct_size: size_of::<Self>() as u32, stages: 0, access: 0, transfer: 0, queue_family: 0 }
     }
 }
 
@@ -73,17 +77,22 @@ unsafe impl Struct for DrystonePoseView {
 
 /// # Safety
 /// As for [`read`].
-unsafe fn access(name: &str, from: *const DrystoneAccess) -> Result<Option<HostAccess>, Failure> {
+pub(super) unsafe fn access(name: &str, from: *const DrystoneAccess) -> Result<Option<HostAccess>, Failure> {
     if from.is_null() {
         return Ok(None);
     }
     // SAFETY: this function's contract.
-    let DrystoneAccess { stages, access, .. } = unsafe { read(name, from) }?;
+    let DrystoneAccess { stages, access, transfer, queue_family, .. } = unsafe { read(name, from) }?;
     if stages == 0 {
         return Err(Failure::value(format!("`{name}` names no stages: name some, or give NULL")));
     }
     let (stages, access) = (vk::PipelineStageFlags::from_raw(stages), vk::AccessFlags::from_raw(access));
-    Ok(Some(HostAccess { stages, access }))
+    let named = HostAccess::new(stages, access);
+    match transfer {
+        0 => Ok(Some(named)),
+        1 => Ok(Some(named.on_family(queue_family))),
+        _ => Err(Failure::value(format!("`{name}`: transfer is {transfer}: it must be 0 or 1"))),
+    }
 }
 
 /// Records what was prepared: it does not submit, wait or allocate device memory. `frame` gets the number of the frame, from 1
@@ -93,9 +102,15 @@ unsafe fn access(name: &str, from: *const DrystoneAccess) -> Result<Option<HostA
 /// visible to what `exit` names. Either may be NULL: then the host's own barriers or semaphores see to it. The compute
 /// pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
 ///
+/// Where `exit` names another queue family, both buffers of `DrystonePoseView`, from byte 0 to VK_WHOLE_SIZE, are released to it;
+/// the host acquires them there, behind a semaphore, and releases them to its `DrystoneVulkanHost.queue_family` when it is done.
+/// Where `entry` names the family, they are acquired again, behind a semaphore; those that were never released to it, such as
+/// in the first frame and buffers that growth has made since, are left out. The library's halves name the stages of its own queue
+/// only: `stages` and `access` are the host's. Nothing is handed over to families of `DrystoneStepperDesc.shared_families`.
+///
 /// # Safety
 /// As at the top of this header; `commands` is in the recording state, outside a render pass, of the host's queue family, which
-/// has the stages of `entry` and `exit`, and is submitted once, in the order of recording, to one queue.
+/// has the stages of `entry` and `exit` unless they are of another, and is submitted once, in the order of recording, to one queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn drystone_record(
     stepper: *mut DrystoneStepper,

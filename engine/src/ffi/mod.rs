@@ -14,9 +14,13 @@
 compile_error!("the C interface is laid out for 64-bit hosts: structs would have padding at their ends elsewhere");
 
 mod convert;
+mod create;
 mod describe;
 mod error;
 mod frames;
+mod memory;
+mod passes;
+mod queries;
 mod read;
 mod report;
 mod settings;
@@ -26,9 +30,13 @@ mod vulkan;
 mod world;
 
 pub use convert::*;
+pub use create::*;
 pub use describe::*;
 pub use error::*;
 pub use frames::*;
+pub use memory::*;
+pub use passes::*;
+pub use queries::*;
 pub use read::*;
 pub use report::*;
 pub use settings::*;

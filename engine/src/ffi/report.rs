@@ -3,6 +3,7 @@
 use super::convert::{from_body, from_joint};
 use super::describe::{DrystoneBody, DrystoneJoint};
 use super::error::{DrystoneResult, Failure, done};
+use super::passes::sums;
 use super::sized::{Struct, write};
 use super::stepper::{DrystoneStepper, with};
 use crate::backend::RunTimes;
@@ -32,8 +33,8 @@ pub struct DrystoneReport {
     pub event_count: u32,
     /// Events beyond those there was room for.
     pub events_lost: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Passes whose time was taken, to be had by `drystone_report_pass`.
+    pub pass_count: u32,
     /// Time of all passes together, nanoseconds; 0 when nothing was timed.
     pub nanoseconds: u64,
 }
@@ -59,6 +60,7 @@ impl DrystoneReport {
             undone: report.undone.into(),
             event_count: report.events.len() as u32,
             events_lost: report.events_lost,
+            pass_count: sums(&report.times).len() as u32,
             nanoseconds: report.times.iter().map(RunTimes::total).sum::<std::time::Duration>().as_nanos() as u64,
             ..Self::defaults()
         }

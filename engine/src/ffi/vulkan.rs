@@ -18,6 +18,8 @@ pub type VkCommandBuffer = vk::CommandBuffer;
 /// As in `vulkan.h`.
 pub type VkBuffer = vk::Buffer;
 /// As in `vulkan.h`.
+pub type VkDeviceMemory = vk::DeviceMemory;
+/// As in `vulkan.h`.
 pub type VkPipelineCache = vk::PipelineCache;
 /// As in `vulkan.h`.
 #[allow(non_camel_case_types, reason = "the name that C has for it")]
@@ -121,7 +123,7 @@ pub struct DrystoneKernels {
 }
 
 /// A text as C has it, cut off where it does not fit.
-fn text<const N: usize>(text: &str) -> [c_char; N] {
+pub(super) fn text<const N: usize>(text: &str) -> [c_char; N] {
     let mut room = [0; N];
     let mut end = text.len().min(N - 1);
     while !text.is_char_boundary(end) {

@@ -7,7 +7,7 @@ use super::error::{DrystoneResult, Failure, done};
 use super::sized::{put, read, slice};
 use super::stepper::{DrystoneStepper, with};
 use crate::glam::{Quat, Vec3};
-use crate::world::{World, WorldError};
+use crate::world::{BodyHandle, World, WorldError};
 
 /// # Safety
 /// `pointer` is NULL or points to 3 floats.
@@ -31,6 +31,42 @@ unsafe fn tell(
 ) -> Result<(), Failure> {
     // SAFETY: this function's contract.
     unsafe { with(stepper, |inside| Ok(call(inside.backend.world())?)) }
+}
+
+/// Says two vectors to a body.
+///
+/// # Safety
+/// As for [`with`]; each pointer is NULL or points to 3 floats.
+unsafe fn tell_vectors(
+    stepper: *mut DrystoneStepper,
+    body: DrystoneBody,
+    said: [(&str, *const f32); 2],
+    call: fn(&mut World, BodyHandle, Vec3, Vec3) -> Result<(), WorldError>,
+) -> DrystoneResult {
+    // SAFETY: this function's contract.
+    done(|| unsafe {
+        let [(first, at_first), (second, at_second)] = said;
+        let (body, first, second) = (body_handle(body)?, vector(first, at_first)?, vector(second, at_second)?);
+        tell(stepper, |world| call(world, body, first, second))
+    })
+}
+
+/// Says a pose to a body.
+///
+/// # Safety
+/// As for [`with`]; the pointers are NULL or point to 3 and 4 floats.
+unsafe fn tell_pose(
+    stepper: *mut DrystoneStepper,
+    body: DrystoneBody,
+    position: *const f32,
+    turned: *const f32,
+    call: fn(&mut World, BodyHandle, Vec3, Quat) -> Result<(), WorldError>,
+) -> DrystoneResult {
+    // SAFETY: this function's contract.
+    done(|| unsafe {
+        let (body, position, turned) = (body_handle(body)?, vector("position", position)?, rotation("turned", turned)?);
+        tell(stepper, |world| call(world, body, position, turned))
+    })
 }
 
 /// Sets the acceleration of everything that falls, 3 floats.
@@ -174,10 +210,7 @@ pub unsafe extern "C" fn drystone_set_velocity(
     angular: *const f32,
 ) -> DrystoneResult {
     // SAFETY: this function's contract.
-    done(|| unsafe {
-        let (body, linear, angular) = (body_handle(body)?, vector("linear", linear)?, vector("angular", angular)?);
-        tell(stepper, |world| world.set_velocity(body, linear, angular))
-    })
+    unsafe { tell_vectors(stepper, body, [("linear", linear), ("angular", angular)], World::set_velocity) }
 }
 
 /// Puts a body somewhere: 3 floats, and 4 of the rotation. It keeps its velocity.
@@ -192,10 +225,7 @@ pub unsafe extern "C" fn drystone_set_pose(
     turned: *const f32,
 ) -> DrystoneResult {
     // SAFETY: this function's contract.
-    done(|| unsafe {
-        let (body, position, turned) = (body_handle(body)?, vector("position", position)?, rotation("turned", turned)?);
-        tell(stepper, |world| world.set_pose(body, position, turned))
-    })
+    unsafe { tell_pose(stepper, body, position, turned, World::set_pose) }
 }
 
 /// Moves a kinematic body: it is there at the end of the next step, and pushes what is in its way.
@@ -210,10 +240,7 @@ pub unsafe extern "C" fn drystone_set_target(
     turned: *const f32,
 ) -> DrystoneResult {
     // SAFETY: this function's contract.
-    done(|| unsafe {
-        let (body, position, turned) = (body_handle(body)?, vector("position", position)?, rotation("turned", turned)?);
-        tell(stepper, |world| world.set_target(body, position, turned))
-    })
+    unsafe { tell_pose(stepper, body, position, turned, World::set_target) }
 }
 
 /// Changes a body's velocities by an impulse at its centre of mass and an angular one, 3 floats each.
@@ -228,10 +255,7 @@ pub unsafe extern "C" fn drystone_apply_impulse(
     angular: *const f32,
 ) -> DrystoneResult {
     // SAFETY: this function's contract.
-    done(|| unsafe {
-        let (body, linear, angular) = (body_handle(body)?, vector("linear", linear)?, vector("angular", angular)?);
-        tell(stepper, |world| world.apply_impulse(body, linear, angular))
-    })
+    unsafe { tell_vectors(stepper, body, [("linear", linear), ("angular", angular)], World::apply_impulse) }
 }
 
 /// Lets a force at the centre of mass and a torque act on a body during the next step, 3 floats each.
@@ -246,10 +270,7 @@ pub unsafe extern "C" fn drystone_apply_force(
     torque: *const f32,
 ) -> DrystoneResult {
     // SAFETY: this function's contract.
-    done(|| unsafe {
-        let (body, force, torque) = (body_handle(body)?, vector("force", force)?, vector("torque", torque)?);
-        tell(stepper, |world| world.apply_force(body, force, torque))
-    })
+    unsafe { tell_vectors(stepper, body, [("force", force), ("torque", torque)], World::apply_force) }
 }
 
 /// Sets the force at a body's centre of mass and the torque that act on it until they are set again, 3 floats each.
@@ -264,8 +285,5 @@ pub unsafe extern "C" fn drystone_set_force(
     torque: *const f32,
 ) -> DrystoneResult {
     // SAFETY: this function's contract.
-    done(|| unsafe {
-        let (body, force, torque) = (body_handle(body)?, vector("force", force)?, vector("torque", torque)?);
-        tell(stepper, |world| world.set_force(body, force, torque))
-    })
+    unsafe { tell_vectors(stepper, body, [("force", force), ("torque", torque)], World::set_force) }
 }

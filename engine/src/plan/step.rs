@@ -39,7 +39,7 @@ pub struct StepOptions {
     pub features: Features,
 }
 
-/// Most events of a frame that are told one by one; the rest is counted.
+/// Most events of a frame that are told one by one, unless the host asks for more; the rest is counted.
 pub(crate) const MOST_EVENTS: u32 = 4096;
 
 impl Default for StepOptions {
@@ -79,6 +79,7 @@ impl StepOptions {
             bounces: if self.features.bounces { capacities.manifolds.into() } else { 0 },
             sensed: self.sensed_room(capacities).into(),
             told: if self.features.reports { capacities.manifolds.into() } else { 0 },
+            reporters: if self.features.reports { capacities.colliders.into() } else { 0 },
             events: event_room(capacities).into(),
         }
     }
@@ -86,6 +87,9 @@ impl StepOptions {
 
 /// Events of a frame that there is room for.
 pub(crate) fn event_room(capacities: &Capacities) -> u32 {
+    if capacities.events > 0 {
+        return capacities.events;
+    }
     let some = capacities.bodies.saturating_add(capacities.joints);
     some.saturating_add(capacities.colliders).clamp(1, MOST_EVENTS)
 }

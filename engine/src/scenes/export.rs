@@ -192,6 +192,7 @@ fn collider(c: &Collider) -> String {
     put(&mut fields, "surface_spin", c.surface_spin, usual.surface_spin, vector);
     put(&mut fields, "sensor", c.sensor, usual.sensor, |v| v.to_string());
     put(&mut fields, "reports", c.reports, usual.reports, reports);
+    put(&mut fields, "report_impulse", c.report_impulse, usual.report_impulse, number);
     put(&mut fields, "groups", c.groups, usual.groups, |v| v.to_string());
     put(&mut fields, "mask", c.mask, usual.mask, |v| v.to_string());
     object(fields)

@@ -127,6 +127,7 @@ fn collider(value: &Value) -> Checked<Collider> {
     c.surface_spin = o.get("surface_spin", vector)?.unwrap_or(c.surface_spin);
     c.sensor = o.get("sensor", switch)?.unwrap_or(c.sensor);
     c.reports = o.get("reports", reports)?.unwrap_or(c.reports);
+    c.report_impulse = o.get("report_impulse", single)?.unwrap_or(c.report_impulse);
     c.groups = o.get("groups", integer)?.unwrap_or(c.groups);
     c.mask = o.get("mask", integer)?.unwrap_or(c.mask);
     o.finish()?;

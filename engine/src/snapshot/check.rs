@@ -218,9 +218,9 @@ mod tests {
     use crate::plan::step::StepOptions;
     use crate::state::Capacities;
 
-    /// Persistent buffers of format 2: whoever adds one, takes one out or changes its elements raises
+    /// Persistent buffers of format 3: whoever adds one, takes one out or changes its elements raises
     /// [`FORMAT`](super::super::FORMAT), and says above what it may hold.
-    const FORMAT_2: &[(&str, u32)] = &[
+    const FORMAT_3: &[(&str, u32)] = &[
         ("bodies", 32),
         ("poses", 28),
         ("starts", 28),
@@ -232,6 +232,7 @@ mod tests {
         ("forces", 24),
         ("colliders", 76),
         ("materials", 36),
+        ("report_impulses", 4),
         ("counters", 4),
         ("colours", 4),
         ("colour_changes", 4),
@@ -253,6 +254,7 @@ mod tests {
         "bodies",
         "colliders",
         "materials",
+        "report_impulses",
         "counters",
         "rows",
         "entries",
@@ -266,7 +268,7 @@ mod tests {
     fn every_persistent_buffer_is_in_the_format_and_checked() {
         let declared = persistent(&Capacities::default(), &StepOptions::default(), &[]).unwrap();
         let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
-        assert_eq!(found, FORMAT_2, "another format: raise FORMAT and change this list");
+        assert_eq!(found, FORMAT_3, "another format: raise FORMAT and change this list");
         for (name, stride) in found {
             let element = ELEMENTS.iter().find(|(n, ..)| *n == name);
             assert!(element.is_some() != OTHERS.contains(&name), "who checks `{name}`?");

@@ -52,7 +52,7 @@ use drystone_kernels::detect::gate::counter;
 use drystone_kernels::state::rigid::{Entry, entry};
 
 /// Version of the format. It changes whenever the bytes, or what any persistent buffer means, do.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"drystone";
 /// Bytes before what the checksum protects beside itself: magic, format and length.
@@ -71,6 +71,8 @@ pub(crate) struct HostState {
     pub quarantined: Vec<BodyHandle>,
     /// Whether it was told that colours did not suffice.
     pub fell_back: bool,
+    /// Whether the next step was asked to start cold.
+    pub start_cold: bool,
 }
 
 /// What a persistent buffer holds, as far as it is in use.
@@ -276,6 +278,7 @@ impl Snapshot {
         });
         w.u64(self.host.made);
         w.bool(self.host.fell_back);
+        w.bool(self.host.start_cold);
         w.list(self.host.quarantined.iter(), |w, body| {
             w.u32(body.index);
             w.u32(body.generation);
@@ -338,7 +341,7 @@ impl Snapshot {
 
     fn load(r: &mut Reader<'_>) -> Result<Self, SnapshotError> {
         let settings = load_settings(r)?;
-        let (made, fell_back) = (r.u64()?, r.bool("fell_back")?);
+        let (made, fell_back, start_cold) = (r.u64()?, r.bool("fell_back")?, r.bool("start_cold")?);
         let quarantined = r.list(8, |r| Ok(BodyHandle { index: r.u32()?, generation: r.u32()? }))?;
         let mut used = Capacities::default();
         for list in LISTS {
@@ -375,7 +378,7 @@ impl Snapshot {
             let bytes = r.take(usize::try_from(size).unwrap_or(usize::MAX))?.to_vec();
             Ok(SavedBuffer { name, bytes })
         })?;
-        let host = HostState { world, settings, made, started: made > 0, quarantined, fell_back };
+        let host = HostState { world, settings, made, started: made > 0, quarantined, fell_back, start_cold };
         Ok(Self { host, used, options, user, buffers })
     }
 }

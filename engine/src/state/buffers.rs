@@ -106,6 +106,8 @@ buffers! {
         colliders "colliders": Collider, Persistent, |n| n.colliders;
         /// What their surfaces do; or one, when none does anything.
         materials "materials": Material, Persistent, |n| n.materials.max(1);
+        /// Impulse from which on contacts of each collider are told; or one, when none are.
+        report_impulses "report_impulses": f32, Persistent, |n| n.reporters.max(1);
         /// See [`counter`].
         counters "counters": u32, Persistent, |_| counter::COUNT.into();
         /// Bit of each list that was too short.

@@ -98,6 +98,11 @@ pub struct Capacities {
     pub joint_rows: u32,
     /// Bodies with continuous detection. With none, the step has no pass for them.
     pub continuous: u32,
+    /// Events of a frame that are told one by one; those beyond are counted ([`StepReport::events_lost`]). 0, the default: as
+    /// many as there are bodies, colliders and joints, up to 4096. It does not grow by itself.
+    ///
+    /// [`StepReport::events_lost`]: crate::StepReport::events_lost
+    pub events: u32,
 }
 
 impl Capacities {
@@ -142,6 +147,7 @@ impl Capacities {
         for &list in List::ALL {
             *self.of_mut(list) = self.of(list).max(other.of(list));
         }
+        self.events = self.events.max(other.events);
         self
     }
 
@@ -157,6 +163,10 @@ impl Capacities {
     }
 
     pub(crate) fn check(&self) -> Result<(), PlanError> {
+        if self.events > Self::MOST {
+            let (what, count, limit) = ("a list of events", self.events.into(), Self::MOST.into());
+            return Err(PlanError::TooManyItems { what, count, limit });
+        }
         match List::ALL.iter().find(|list| self.of(**list) > Self::MOST) {
             None => Ok(()),
             Some(list) => Err(PlanError::TooManyItems {
@@ -203,6 +213,8 @@ pub(crate) struct Room {
     pub sensed: u64,
     /// Manifolds whose events are told: all, or none.
     pub told: u64,
+    /// Colliders whose contacts may be told: all, or none.
+    pub reporters: u64,
     /// Events of a frame that are told one by one.
     pub events: u64,
 }

@@ -113,6 +113,11 @@ pub(crate) fn material_record(world: &World, slot: u32) -> Material {
     }
 }
 
+/// Impulse from which on its contacts are told.
+pub(crate) fn report_impulse(world: &World, slot: u32) -> f32 {
+    world.collider(slot).map_or(0.0, |(.., c)| c.report_impulse)
+}
+
 /// What changed since the last step.
 pub(crate) struct Batch {
     /// For the stage `edits`.

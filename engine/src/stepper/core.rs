@@ -1,7 +1,7 @@
 //! The host's side of a step, whatever runs it: world, settings and plan, what is written before a step, and what the
 //! words that a step leaves behind mean. Touches no device; a [`StepDevice`] does.
 
-use super::bodies::{Batch, BodyRecord, collider_record, material_record};
+use super::bodies::{Batch, BodyRecord, collider_record, material_record, report_impulse};
 use super::history::{History, Kept};
 use super::joints;
 use super::report::{Contact, Event, EventKind, Overlap, StepReport};
@@ -17,7 +17,6 @@ use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::{bit, counter};
 use drystone_kernels::layout::BodyPose;
 use drystone_kernels::state::events::{EventRecord, event};
-use drystone_kernels::state::material::Material;
 use drystone_kernels::state::rigid::{self, NONE, Params};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -104,7 +103,7 @@ pub(crate) struct Core {
     /// Whether the step that is prepared starts cold: its constraints may carry loads that they do not know yet.
     cold: bool,
     /// Whether the next one is to.
-    start_cold: bool,
+    pub(super) start_cold: bool,
     /// Whether a step was made. One that was recorded counts, until it is known not to have fitted.
     pub(super) started: bool,
     /// What was prepared and has not been run or recorded.
@@ -139,6 +138,7 @@ fn world_needs(world: &World) -> Capacities {
         joints: world.joint_store().slot_count(),
         joint_rows: world.joint_store().row_count(),
         continuous: world.continuous_count(),
+        events: 0,
     }
 }
 
@@ -244,8 +244,9 @@ impl Core {
             span!("load", bytes = needed, commands = plan.recording.commands().len());
             device.load(&plan)?;
         }
-        // The list of materials begins with the first that does anything: the device has none of those before.
-        let first_materials = planned.features.surfaces && !self.planned.features.surfaces;
+        // Lists of materials and of reports begin with the first that does anything: the device has none of those before.
+        let (now, then) = (planned.features, self.planned.features);
+        let first_of_list = now.surfaces && !then.surfaces || now.reports && !then.reports;
         self.plan = plan;
         self.planned = planned;
         self.params = None;
@@ -262,7 +263,7 @@ impl Core {
         let had = self.resend.unwrap_or(Resend { bodies, colliders, joints, frames: bodies });
         self.resend = Some(Resend {
             bodies: had.bodies.min(bodies),
-            colliders: if first_materials { 0 } else { had.colliders.min(colliders) },
+            colliders: if first_of_list { 0 } else { had.colliders.min(colliders) },
             joints: had.joints.min(joints),
             frames: had.frames.min(bodies),
         });
@@ -303,9 +304,7 @@ impl Core {
         uploads.push(b.counters, counter::EDITS.into(), &[batch.records.len() as u32, 0]);
         for (slot, run) in &batch.colliders {
             uploads.push(b.colliders, u64::from(*slot), run);
-            if self.planned.features.surfaces {
-                uploads.push(b.materials, u64::from(*slot), &materials(&self.world, *slot, run.len()));
-            }
+            self.push_surfaces(uploads, *slot, run.len());
         }
         if self.options.body_poses {
             for (slot, run) in &batch.frames {
@@ -368,6 +367,7 @@ impl Core {
             started: self.started,
             quarantined: self.quarantined.clone(),
             fell_back: self.fell_back,
+            start_cold: self.start_cold,
         }
     }
 
@@ -429,6 +429,20 @@ impl Core {
         Ok(())
     }
 
+    /// Gathers what surfaces of colliders in slots from `first` on do, and from which impulse on their contacts are told.
+    fn push_surfaces(&self, uploads: &mut Uploads, first: u32, count: usize) {
+        let (b, features) = (&self.plan.buffers, self.planned.features);
+        let slots = || (first..).take(count);
+        if features.surfaces {
+            let list: Vec<_> = slots().map(|slot| material_record(&self.world, slot)).collect();
+            uploads.push(b.materials, first.into(), &list);
+        }
+        if features.reports {
+            let list: Vec<_> = slots().map(|slot| report_impulse(&self.world, slot)).collect();
+            uploads.push(b.report_impulses, first.into(), &list);
+        }
+    }
+
     /// Gathers everything from the first slot on that the device does not have, and all hulls.
     fn push_all(&mut self, uploads: &mut Uploads) -> Result<()> {
         let Some(Resend { bodies: first, colliders: first_collider, joints: first_joint, frames }) = self.resend else {
@@ -452,9 +466,7 @@ impl Core {
         }
         let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
         uploads.push(b.colliders, first_collider.into(), &list);
-        if self.planned.features.surfaces {
-            uploads.push(b.materials, first_collider.into(), &materials(&self.world, first_collider, list.len()));
-        }
+        self.push_surfaces(uploads, first_collider, list.len());
         // The first hull is the box as which boxes meet hulls.
         push_hull_at(uploads, &self.plan, 0, 0, &unit_box()?);
         for slot in 0..self.world.hulls().slot_count() {
@@ -592,11 +604,6 @@ fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: 
     let most = settings.avbd().map_or(0, |a| a.cold_iterations.div_ceil(settings.substeps));
     let iterations = if cold { usual.iterations.max(most) } else { usual.iterations };
     StepOptions { iterations, strict, body_poses, features: world.features(), ..usual }
-}
-
-/// Materials of the colliders in slots from `first` on.
-fn materials(world: &World, first: u32, count: usize) -> Vec<Material> {
-    (first..).take(count).map(|slot| material_record(world, slot)).collect()
 }
 
 fn push_hull(uploads: &mut Uploads, plan: &StepPlan, world: &World, slot: u32) {

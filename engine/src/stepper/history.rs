@@ -40,6 +40,12 @@ pub(super) struct History {
 }
 
 impl History {
+    /// Bytes of buffers that were read from the device, which has the others.
+    pub fn bytes(&self) -> u64 {
+        let saved = self.kept.iter().flat_map(|kept| kept.buffers.iter().flatten());
+        saved.map(|buffer| buffer.bytes.len() as u64).sum()
+    }
+
     /// To go back by some frames, the last one is kept as well.
     fn places(&self) -> usize {
         if self.frames == 0 { 0 } else { self.frames + 1 }
@@ -79,7 +85,8 @@ impl Core {
     pub(super) fn kept(&self, place: usize) -> Kept {
         Kept {
             frame: 0,
-            host: HostState { started: true, ..self.host_state() },
+            // The step that is prepared starts cold, if that was asked for, and those behind it do not.
+            host: HostState { started: true, start_cold: false, ..self.host_state() },
             made: false,
             capacities: self.plan.capacities,
             planned: self.planned,
@@ -103,6 +110,7 @@ impl Core {
             started: std::mem::replace(&mut self.started, host.started),
             quarantined: std::mem::replace(&mut self.quarantined, host.quarantined),
             fell_back: std::mem::replace(&mut self.fell_back, host.fell_back),
+            start_cold: std::mem::replace(&mut self.start_cold, host.start_cold),
         }
     }
 

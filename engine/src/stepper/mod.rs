@@ -25,7 +25,7 @@ pub use read::{BodyState, JointState};
 pub use report::{Contact, Event, EventKind, Overlap, StepReport};
 pub use uploads::Uploads;
 
-use crate::backend::{Device, Part, ReadInto, Runner, Write, unknown};
+use crate::backend::{Device, MemoryUse, Part, ReadInto, Runner, Write, unknown};
 use crate::plan::BufferId;
 use crate::plan::step::{StepPlan, event_room};
 use crate::state::{Capacities, UserBuffer};
@@ -184,6 +184,20 @@ impl StepDevice for Box<dyn Runner> {
 }
 
 impl Stepper<Box<dyn Runner>> {
+    /// Memory by buffer, or by several that are not in use at the same time, what was attached to the runner included; and of
+    /// frames that are kept ([`Stepper::keep_frames`]), which are on the host.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        let mut memory = self.device.memory();
+        memory.extend(self.kept_memory());
+        memory
+    }
+
+    /// Memory of frames that are kept, if there are any.
+    pub(crate) fn kept_memory(&self) -> Option<MemoryUse> {
+        let bytes = self.core.history.bytes();
+        (bytes > 0).then(|| MemoryUse { name: "kept frames".to_owned(), bytes })
+    }
+
     /// A stepper on the CPU, or on a device of the engine's own. Recording is running: see [`Stepper::run`].
     pub fn on(device: &Device, world: World, settings: Settings) -> Result<Self> {
         let capacities = first_capacities(&world);

@@ -3,6 +3,7 @@
 
 use super::error::{During, Error};
 use super::frames::{Frames, Retired};
+use super::handover::{Handed, Piece, barrier};
 use super::host::Shared;
 use super::memory::Memory;
 use super::program::Program;
@@ -51,9 +52,24 @@ impl Drop for DrawnSet {
 pub(super) struct Lent {
     target: PoseTarget,
     set: DrawnSet,
+    handed: Handed,
 }
 
 impl PoseTarget {
+    /// A barrier that hands the poses, from the first byte of the first to the last of the last, from one queue family to
+    /// another, for the host's half of it: see [`HostAccess::on_family`].
+    pub fn transfer(
+        &self,
+        families: (u32, u32),
+        access: (vk::AccessFlags, vk::AccessFlags),
+    ) -> vk::BufferMemoryBarrier<'static> {
+        barrier(self.piece(), families, access)
+    }
+
+    fn piece(&self) -> Piece {
+        (self.buffer, self.offset, self.end() - self.offset)
+    }
+
     /// Bytes up to the end of the last pose.
     fn end(&self) -> u64 {
         let behind = u64::from(self.stride) * u64::from(self.count.saturating_sub(1));
@@ -135,10 +151,14 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// The buffer belongs to the stepper's device, is large enough, was made for use as a storage buffer, and is alive until
     /// it is given back or the stepper dropped, and the device has finished.
     pub unsafe fn lend_pose_buffer(&mut self, target: PoseTarget) -> Result<LentPoses> {
+        self.unless_lost(|stepper| stepper.lend(target))
+    }
+
+    fn lend(&mut self, target: PoseTarget) -> Result<LentPoses> {
         let device = &mut self.device;
         target.check(device.shared.support.max_storage_buffer_range)?;
         let set = device.drawn_set(&device.program, &self.core.plan().buffers, &target)?;
-        let lent = Some(Lent { target, set });
+        let lent = Some(Lent { target, set, handed: Handed::default() });
         let free = device.lent.iter().position(Option::is_none);
         let index = free.unwrap_or(device.lent.len());
         if index == device.lent.len() {
@@ -161,11 +181,12 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// renderer with more frames than the physics has, or fewer. Does not submit, wait or allocate.
     ///
     /// **On entry** it waits for what `entry` names, such as a vertex shader's reads of the target; **on exit** poses are
-    /// visible to what `exit` names. The compute pipeline, descriptor set 0 of the compute bind point and the push constants are
-    /// overwritten.
+    /// visible to what `exit` names. Where they name another queue family, the target is acquired and released
+    /// ([`HostAccess::on_family`]), unless the host made it to be shared: then name none. The compute pipeline, descriptor set 0
+    /// of the compute bind point and the push constants are overwritten.
     ///
     /// # Safety
-    /// As for [`Stepper::record`].
+    /// As for [`Stepper::record`]; the engine's own poses are not with another queue family.
     pub unsafe fn record_poses(
         &mut self,
         commands: vk::CommandBuffer,
@@ -177,7 +198,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         let Self { core, device, .. } = self;
         let bodies = core.plan().capacities.bodies;
         let shared = device.shared.clone();
-        let Some(Some(Lent { target, set })) = device.lent.get(lent.0) else { return };
+        let Some(Some(Lent { target, set, handed })) = device.lent.get_mut(lent.0) else { return };
+        let mut handed = std::mem::take(handed);
         let (target, set, stage) = (*target, set.set, &drawn_poses::STAGE);
         // It was compiled when the buffer was lent.
         let Ok(kernel) = device.kernels.get(stage) else { return };
@@ -194,7 +216,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             let vk = &shared.host.device;
             shared.cmd_begin_label(commands, c"drystone poses");
             if let Some(entry) = entry {
-                shared.cmd_barrier(commands, Flags::opening(entry));
+                handed.enter(&shared, commands, entry, &[]);
             }
             shared.cmd_barrier(commands, Flags::between_parts());
             // Lists may have grown since the last frame.
@@ -205,9 +227,12 @@ impl<M: Memory> Stepper<Frames<M>> {
             vk.cmd_push_constants(commands, kernel.layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
             vk.cmd_dispatch(commands, x, y, 1);
             if let Some(exit) = exit {
-                shared.cmd_barrier(commands, Flags::closing(exit));
+                handed.leave(&shared, commands, exit, &[], [target.piece()]);
             }
             shared.cmd_end_label(commands);
+        }
+        if let Some(Some(lent)) = device.lent.get_mut(lent.0) {
+            lent.handed = handed;
         }
     }
 }

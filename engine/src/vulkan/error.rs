@@ -86,6 +86,14 @@ pub enum Error {
          `vulkan::required_features`"
     )]
     FeatureChain(String),
+    /// Buffers cannot be shared with a queue family that the device does not have.
+    #[error("there is no queue family {family} to share buffers with: the device has {there}")]
+    QueueFamily {
+        /// The family that was named.
+        family: u32,
+        /// Families that the device has.
+        there: u32,
+    },
     /// Poses cannot be written into a buffer of the host's as it was described.
     #[error("the buffer for poses: {0}")]
     PoseTarget(String),

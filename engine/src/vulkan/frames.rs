@@ -7,6 +7,7 @@
 
 use super::drawn::{DrawnSet, Lent};
 use super::error::Error;
+use super::handover::Handed;
 use super::host::Shared;
 use super::kept::Copied;
 use super::kernels::Kernels;
@@ -20,13 +21,12 @@ use super::timers::Timing;
 use crate::Result;
 use crate::Settings;
 use crate::backend::{MemoryUse, Part, RunTimes};
-use crate::layout::{BODY_POSE_VERSION, BodyPose};
 use crate::log::span;
 use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
 use crate::plan::{BufferId, Recording};
 use crate::state::{Capacities, UserBuffer};
 use crate::stepper::{
-    Core, CoreOptions, JointForce, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
+    Core, CoreOptions, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
 };
 use crate::world::World;
 use ash::vk;
@@ -62,6 +62,11 @@ pub struct FramesOptions {
     pub capacities: Capacities,
     /// Persistent buffers of the host's own.
     pub user_buffers: Vec<UserBuffer>,
+    /// Queue families that use the engine's buffers beside [`Host::queue_family`](super::Host::queue_family): they are made with
+    /// `VK_SHARING_MODE_CONCURRENT`, and nothing has to be handed over between these. Empty, the default: they are made
+    /// `EXCLUSIVE`, and handed over by [`HostAccess::on_family`]. What only the engine uses, copies to and from the host, is
+    /// `EXCLUSIVE` always.
+    pub shared_with: Vec<u32>,
 }
 
 impl Default for FramesOptions {
@@ -73,67 +78,9 @@ impl Default for FramesOptions {
             recorded_once: false,
             capacities: Capacities::default(),
             user_buffers: Vec::new(),
+            shared_with: Vec::new(),
         }
     }
-}
-
-/// Where the poses of all bodies lie, for the host's own shaders: [`BodyPose`] by body slot
-/// ([`BodyHandle::index`](crate::world::BodyHandle::index)), as instance data or as a storage buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PoseView {
-    /// Poses after the last recorded frame.
-    pub current: vk::Buffer,
-    /// Poses after the frame before it.
-    pub previous: vk::Buffer,
-    /// First byte in either.
-    pub offset: u64,
-    /// Bytes from one body to the next.
-    pub stride: u32,
-    /// Body slots there is room for; those without a body are not [`BodyPose::present`].
-    pub count: u32,
-    /// [`BODY_POSE_VERSION`].
-    pub version: u32,
-    /// Changes whenever the buffers do: see [`Stepper::generation`].
-    pub generation: u64,
-}
-
-impl PoseView {
-    /// Barriers that hand both buffers from one queue family to another, for the host's own `vkCmdPipelineBarrier`: once on
-    /// the queue that gives them away, and once on the one that takes them, in this order. The engine's buffers belong to the
-    /// family of [`Host::queue_family`](super::Host::queue_family), and are given back to it before the next step.
-    pub fn transfer(
-        &self,
-        families: (u32, u32),
-        access: (vk::AccessFlags, vk::AccessFlags),
-    ) -> [vk::BufferMemoryBarrier<'static>; 2] {
-        [self.current, self.previous].map(|buffer| {
-            vk::BufferMemoryBarrier::default()
-                .buffer(buffer)
-                .size(vk::WHOLE_SIZE)
-                .src_queue_family_index(families.0)
-                .dst_queue_family_index(families.1)
-                .src_access_mask(access.0)
-                .dst_access_mask(access.1)
-        })
-    }
-}
-
-/// Where the forces of all joints lie, for the host's own shaders or copies: [`JointForce`] by joint slot
-/// ([`JointHandle::index`](crate::world::JointHandle::index)), as every step leaves them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct JointForceView {
-    /// Forces of the last sub-step of the last recorded frame.
-    pub buffer: vk::Buffer,
-    /// First byte in it.
-    pub offset: u64,
-    /// Bytes from one joint to the next.
-    pub stride: u32,
-    /// Joint slots there is room for.
-    pub count: u32,
-    /// Changes whenever the buffer does: see [`Stepper::generation`].
-    pub generation: u64,
 }
 
 /// A frame that was recorded and whose results have not been taken.
@@ -199,6 +146,8 @@ pub struct Frames<M: Memory> {
     slots: Vec<Slot<M>>,
     copies: Copies,
     pub(super) carries: Vec<Carry>,
+    /// Buffers of poses that are with another queue family.
+    handed: Handed,
     /// Persistent buffers of frames that are kept, by place.
     pub(super) kept: Vec<Option<Copied<M>>>,
     /// Buffers of the host's that poses are written into, by number.
@@ -226,8 +175,10 @@ const HEAD: u64 = (counter::COUNT as u64 + 1) * 4;
 /// Room for what goes to the device, at least.
 const UPLOAD: u64 = 64 << 10;
 
-/// Room for what comes back: enough for any plan, so that it never grows while a frame is pending.
-const READBACK: u64 = HEAD + MOST_EVENTS as u64 * size_of::<EventRecord>() as u64;
+/// Room for what comes back: enough for any plan of a world, so that it never grows while a frame is pending.
+fn readback_size(capacities: &Capacities) -> u64 {
+    HEAD + u64::from(event_room(capacities).max(MOST_EVENTS)) * size_of::<EventRecord>() as u64
+}
 
 impl<M: Memory> Frames<M> {
     /// # Safety
@@ -241,14 +192,16 @@ impl<M: Memory> Frames<M> {
             timing: options.timing,
             recorded_once: options.recorded_once,
             extra_usage: vk::BufferUsageFlags::VERTEX_BUFFER,
+            shared_with: options.shared_with.clone(),
         };
         // SAFETY: this function's contract.
-        let program = unsafe { Program::new(kernels, &memory, plan.recording.clone(), program_options) }?;
+        let program = unsafe { Program::new(kernels, &memory, plan.recording.clone(), program_options.clone()) }?;
+        let back = readback_size(&plan.capacities);
         let slots = (0..frames)
             .map(|_| {
                 Ok(Slot {
                     upload: HostBuffer::new(&shared, &memory, c"upload", UPLOAD, Location::Upload)?,
-                    readback: HostBuffer::new(&shared, &memory, c"readback", READBACK, Location::Readback)?,
+                    readback: HostBuffer::new(&shared, &memory, c"readback", back, Location::Readback)?,
                 })
             })
             .collect::<Result<_, Error>>()?;
@@ -264,6 +217,7 @@ impl<M: Memory> Frames<M> {
             slots,
             copies: None,
             carries,
+            handed: Handed::default(),
             kept: Vec::new(),
             lent: Vec::new(),
             snapshots: Snapshots::default(),
@@ -368,13 +322,16 @@ impl<M: Memory> Frames<M> {
         let slot = self.slot();
         let first_run = self.runs;
         let copies = self.copies.take();
+        let pieces = self.shared_pieces(plan);
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive, and
         // the regions lie inside their buffers.
         unsafe {
             shared.cmd_begin_label(commands, c"drystone frame");
             if let Some(entry) = entry {
-                shared.cmd_barrier(commands, Flags::opening(entry));
+                self.handed.enter(&shared, commands, entry, self.program.families());
             }
+            // Buffers that lists have grown out of do not come back later.
+            self.handed.keep(&pieces);
             // What the last frame did to the buffers is over, and seen.
             shared.cmd_barrier(commands, Flags::between_parts());
             self.record_carries(commands);
@@ -406,7 +363,7 @@ impl<M: Memory> Frames<M> {
             }
             shared.cmd_barrier(commands, Flags::to_host());
             if let Some(exit) = exit {
-                shared.cmd_barrier(commands, Flags::closing(exit));
+                self.handed.leave(&shared, commands, exit, self.program.families(), pieces);
             }
             shared.cmd_end_label(commands);
         }
@@ -463,7 +420,7 @@ impl<M: Memory> StepDevice for Frames<M> {
         }
         // SAFETY: the device outlives the stepper (contract of `Stepper::in_frames`).
         let mut program =
-            unsafe { Program::new(&self.kernels, &self.memory, plan.recording.clone(), self.program_options) }?;
+            unsafe { Program::new(&self.kernels, &self.memory, plan.recording.clone(), self.program_options.clone()) }?;
         let frame_end = attach(&mut program, plan)?;
         let queries = queries.map(|q| program.attach(&q.recording).map(|part| (q, part))).transpose()?;
         let drawn = self.drawn_sets(&program, &plan.buffers)?;
@@ -571,15 +528,18 @@ impl<M: Memory> Stepper<Frames<M>> {
     ///
     /// **On entry** it waits for what `entry` names: the host's reads of its buffers, such as a vertex shader's in the last
     /// frame, are over before they are written again, and the host's writes to them are seen. Without `entry`, the host's
-    /// own barriers or semaphores have seen to both. Its own earlier frames on the same queue need nothing.
+    /// own barriers or semaphores have seen to both. Its own earlier frames on the same queue need nothing. Where it names
+    /// another queue family, the buffers of [`PoseView`](super::PoseView) that were released to it are acquired.
     ///
     /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
     /// What it wrote is visible to what `exit` names, or, without it, is unsynchronised writes of COMPUTE_SHADER /
-    /// SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
+    /// SHADER_WRITE and TRANSFER / TRANSFER_WRITE. Where it names another queue family, the buffers of
+    /// [`PoseView`](super::PoseView) are released to it: [`HostAccess::on_family`] has both halves.
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
-    /// the stages of `entry` and `exit`, and is submitted once, to one queue, in the order of recording; or several times in a
+    /// the stages of `entry` and `exit` unless they are of another family (then the host records its halves), and is submitted
+    /// once, to one queue, in the order of recording; or several times in a
     /// row, each when the one before is done, before anything else of the stepper's is prepared. Each time makes the steps
     /// again with all that was said for the frame, impulses included; the report tells of the last, [`Stepper::steps`] counts
     /// all.
@@ -632,30 +592,6 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(())
     }
 
-    /// Where the poses of all bodies lie. Ask again after every [`Stepper::prepare`]: growth brings other buffers.
-    pub fn poses(&self) -> Option<PoseView> {
-        let b = &self.plan().buffers;
-        Some(PoseView {
-            current: self.device.handle(b.body_poses.id())?,
-            previous: self.device.handle(b.previous_body_poses.id())?,
-            offset: 0,
-            stride: size_of::<BodyPose>() as u32,
-            count: self.capacities().bodies,
-            version: BODY_POSE_VERSION,
-            generation: self.generation(),
-        })
-    }
-
-    /// Where the forces of all joints lie, `None` when there is no room for joints. Reading them costs what the host's
-    /// own copy of them costs: nothing here copies or waits. How far a joint is off follows from poses:
-    /// [`JointDesc::error`](crate::world::JointDesc::error). Ask again after every [`Stepper::prepare`].
-    pub fn joint_forces(&self) -> Option<JointForceView> {
-        let count = self.capacities().joints;
-        let buffer = self.device.handle(self.plan().buffers.joints.forces.id()).filter(|_| count > 0)?;
-        let (stride, generation) = (size_of::<JointForce>() as u32, self.generation());
-        Some(JointForceView { buffer, offset: 0, stride, count, generation })
-    }
-
     /// The `VkBuffer` of a buffer of the plan, for the host's own shaders.
     pub fn vk_buffer(&self, buffer: BufferId) -> Option<vk::Buffer> {
         self.device.handle(buffer)
@@ -666,8 +602,21 @@ impl<M: Memory> Stepper<Frames<M>> {
         self.device.program.recording()
     }
 
-    /// Memory by buffer, or by several that are not in use at the same time, as allocated.
+    /// Memory by buffer, or by several that are not in use at the same time, as allocated; and what is beside the step's buffers:
+    /// `kept frames` ([`Stepper::keep_frames`]), `uploads`, `readbacks`, `queries` and `snapshots` on their way. What lists have
+    /// grown out of, and frames in flight still use, is not counted.
     pub fn memory(&self) -> Vec<MemoryUse> {
-        self.device.program.memory()
+        let device = &self.device;
+        let mut memory = device.program.memory();
+        let beside = [
+            ("kept frames", device.kept.iter().flatten().map(Copied::bytes).sum()),
+            ("uploads", device.slots.iter().map(|slot| slot.upload.allocated()).sum()),
+            ("readbacks", device.slots.iter().map(|slot| slot.readback.allocated()).sum()),
+            ("queries", device.queries.bytes()),
+            ("snapshots", device.snapshots.bytes()),
+        ];
+        let there = beside.into_iter().filter(|(_, bytes)| *bytes > 0);
+        memory.extend(there.map(|(name, bytes)| MemoryUse { name: name.to_owned(), bytes }));
+        memory
     }
 }

@@ -94,9 +94,12 @@ impl Shared {
         }
     }
 
-    /// Makes a buffer without memory.
-    pub fn create_buffer(&self, size: u64, usage: vk::BufferUsageFlags) -> Result<vk::Buffer, Error> {
-        let info = vk::BufferCreateInfo::default().size(size).usage(usage).sharing_mode(vk::SharingMode::EXCLUSIVE);
+    /// Makes a buffer without memory. `families` are those that share it, or less than two: then it is one family's at a time.
+    pub fn create_buffer(&self, size: u64, usage: vk::BufferUsageFlags, families: &[u32]) -> Result<vk::Buffer, Error> {
+        let mut info = vk::BufferCreateInfo::default().size(size).usage(usage).sharing_mode(vk::SharingMode::EXCLUSIVE);
+        if families.len() > 1 {
+            info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families);
+        }
         // SAFETY: the device is alive (contract of `new`), the description is complete.
         unsafe { self.host.device.create_buffer(&info, self.host.callbacks()) }.during("vkCreateBuffer")
     }

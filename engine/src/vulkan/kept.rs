@@ -16,6 +16,13 @@ pub(super) struct Copied<M: Memory> {
     parts: Vec<(String, u64, u64)>,
 }
 
+impl<M: Memory> Copied<M> {
+    /// Bytes of its memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.allocated()
+    }
+}
+
 /// Persistent buffers of a recording, and where a copy of them has each: the buffer, its name, first byte, bytes.
 pub(super) fn layout(recording: &Recording) -> impl Iterator<Item = (BufferId, &str, u64, u64)> {
     let kept = (0..).map(BufferId).zip(recording.buffers()).filter(|(_, b)| b.role == Role::Persistent);

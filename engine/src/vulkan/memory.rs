@@ -58,7 +58,7 @@ pub unsafe trait Memory: Send {
 }
 
 #[cfg(feature = "gpu-allocator")]
-pub use with_gpu_allocator::GpuAllocator;
+pub use with_gpu_allocator::{GpuAllocator, LendAllocator};
 
 #[cfg(feature = "gpu-allocator")]
 mod with_gpu_allocator {
@@ -67,12 +67,36 @@ mod with_gpu_allocator {
     use gpu_allocator::vulkan::{AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
     use gpu_allocator::{AllocationSizes, AllocatorDebugSettings, MemoryLocation};
     use std::collections::HashMap;
+    use std::sync::PoisonError;
 
     const MIB: u64 = 1 << 20;
 
-    /// The default [`Memory`].
+    /// An allocator of gpu-allocator's that somebody else has, too. `Arc<Mutex<Allocator>>` is one; hosts that keep theirs
+    /// another way lend it with a few lines. It is asked for when buffers are made or dropped, never while recording.
+    pub trait LendAllocator: Send {
+        /// Calls `using` once, with the allocator to itself.
+        fn lend(&mut self, using: &mut dyn FnMut(&mut Allocator));
+    }
+
+    impl LendAllocator for Arc<Mutex<Allocator>> {
+        fn lend(&mut self, using: &mut dyn FnMut(&mut Allocator)) {
+            // A panic elsewhere while it was locked is its own affair.
+            using(&mut self.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// One that nobody else has.
+    struct Owned(Allocator);
+
+    impl LendAllocator for Owned {
+        fn lend(&mut self, using: &mut dyn FnMut(&mut Allocator)) {
+            using(&mut self.0);
+        }
+    }
+
+    /// The default [`Memory`]: an allocator of its own ([`GpuAllocator::new`]), or the host's ([`GpuAllocator::lent`]).
     pub struct GpuAllocator {
-        allocator: Allocator,
+        allocator: Box<dyn LendAllocator>,
         live: HashMap<u64, gpu_allocator::vulkan::Allocation>,
         next: u64,
     }
@@ -101,7 +125,20 @@ mod with_gpu_allocator {
                 size: 0,
                 why: e.to_string(),
             })?;
-            Ok(Self { allocator, live: HashMap::new(), next: 0 })
+            Ok(Self::over(Owned(allocator)))
+        }
+
+        /// One that allocates from the host's. Everything is given back to it when what was made of this is dropped; the
+        /// host's allocator outlives that, as `Arc`s see to by themselves.
+        ///
+        /// # Safety
+        /// It allocates memory of the device that this is used with, and that device outlives it.
+        pub unsafe fn lent(allocator: impl LendAllocator + 'static) -> Self {
+            Self::over(allocator)
+        }
+
+        fn over(allocator: impl LendAllocator + 'static) -> Self {
+            Self { allocator: Box::new(allocator), live: HashMap::new(), next: 0 }
         }
     }
 
@@ -124,11 +161,12 @@ mod with_gpu_allocator {
                 linear: true,
                 allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             };
-            let inner = self.allocator.allocate(&description).map_err(|e| Error::OutOfMemory {
-                buffer: name.to_owned(),
-                size: requirements.size,
-                why: e.to_string(),
-            })?;
+            let refused = |why: String| Error::OutOfMemory { buffer: name.to_owned(), size: requirements.size, why };
+            let mut made = None;
+            self.allocator.lend(&mut |allocator| made = Some(allocator.allocate(&description)));
+            let inner = made
+                .ok_or_else(|| refused("the host did not lend its allocator".to_owned()))?
+                .map_err(|e| refused(e.to_string()))?;
             let token = self.next;
             self.next += 1;
             // SAFETY: the handle is bound to one buffer and given back through `free`, as gpu-allocator asks.
@@ -140,10 +178,13 @@ mod with_gpu_allocator {
         }
 
         fn free(&mut self, allocation: Allocation) {
-            if let Some(inner) = self.live.remove(&allocation.token) {
-                // A failure here means the allocator does not know its own allocation; nothing is left to be done.
-                let _ = self.allocator.free(inner);
-            }
+            let mut inner = self.live.remove(&allocation.token);
+            self.allocator.lend(&mut |allocator| {
+                if let Some(inner) = inner.take() {
+                    // A failure here means the allocator does not know its own allocation; nothing is left to be done.
+                    let _ = allocator.free(inner);
+                }
+            });
         }
     }
 }

@@ -23,6 +23,7 @@ mod commands;
 mod drawn;
 mod error;
 mod frames;
+mod handover;
 mod host;
 mod kept;
 mod kernels;
@@ -42,16 +43,19 @@ mod staging;
 mod timers;
 #[cfg(feature = "loader")]
 mod validation;
+mod views;
 
 pub use ash;
 pub use drawn::{LentPoses, PoseTarget};
 pub use error::Error;
-pub use frames::{Frames, FramesOptions, JointForceView, Overflow, PoseView};
+pub use frames::{Frames, FramesOptions, Overflow};
+#[cfg(feature = "gpu-allocator")]
+pub use gpu_allocator;
 pub use host::{Host, HostAllocation};
 pub use kernels::Kernels;
-#[cfg(feature = "gpu-allocator")]
-pub use memory::GpuAllocator;
 pub use memory::{Allocation, Location, Memory, SharedMemory};
+#[cfg(feature = "gpu-allocator")]
+pub use memory::{GpuAllocator, LendAllocator};
 #[cfg(feature = "loader")]
 pub use own::{Loader, OwnDevice, OwnDeviceOptions};
 pub use program::{Program, ProgramOptions};
@@ -65,3 +69,4 @@ pub use snapshots::RecordedSnapshot;
 pub use timers::Timing;
 #[cfg(feature = "loader")]
 pub use validation::ValidationLog;
+pub use views::{JointForceView, PoseView};

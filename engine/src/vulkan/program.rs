@@ -2,6 +2,7 @@
 
 use super::commands::{Commands, Dispatch, ReadyGroups};
 use super::error::{During, Error};
+use super::handover::sharing_families;
 use super::host::Shared;
 use super::kernels::Kernels;
 use super::memory::{Allocation, Location, Memory, SharedMemory};
@@ -19,7 +20,7 @@ use std::ffi::{CStr, CString};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Choices when a program is made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ProgramOptions {
     /// Recordings that may be pending at the same time; the ring of timers is one longer.
     pub frames_in_flight: u32,
@@ -29,6 +30,8 @@ pub struct ProgramOptions {
     pub recorded_once: bool,
     /// What the host does with the buffers besides: storage, transfer and indirect arguments are always possible.
     pub extra_usage: vk::BufferUsageFlags,
+    /// Queue families that use the buffers beside the host's own: see [`FramesOptions`](super::FramesOptions).
+    pub shared_with: Vec<u32>,
 }
 
 impl Default for ProgramOptions {
@@ -38,6 +41,7 @@ impl Default for ProgramOptions {
             timing: Timing::default(),
             recorded_once: false,
             extra_usage: vk::BufferUsageFlags::empty(),
+            shared_with: Vec::new(),
         }
     }
 }
@@ -60,6 +64,8 @@ pub struct Program<M: Memory> {
     memory: SharedMemory<M>,
     recording: Recording,
     options: ProgramOptions,
+    /// Families that share the buffers; less than two when they are one family's at a time.
+    families: Vec<u32>,
     parts: Vec<ReadyPart>,
     /// The part that was recorded last.
     last: Option<Part>,
@@ -113,6 +119,7 @@ impl<M: Memory> Program<M> {
         options: ProgramOptions,
     ) -> crate::Result<Self> {
         let mut program = Self {
+            families: sharing_families(kernels.shared(), &options.shared_with)?,
             options,
             parts: Vec::new(),
             last: None,
@@ -218,7 +225,7 @@ impl<M: Memory> Program<M> {
             if info.indirect {
                 usage |= vk::BufferUsageFlags::INDIRECT_BUFFER;
             }
-            let buffer = self.shared.create_buffer(info.size, usage)?;
+            let buffer = self.shared.create_buffer(info.size, usage, &self.families)?;
             self.buffers.push((buffer, None));
             self.shared.name(buffer, &CString::new(info.name.as_str()).unwrap_or_default());
             // SAFETY: the buffer was just made; it is bound once, to memory of the size and kind it asks for.
@@ -364,6 +371,9 @@ impl<M: Memory> Program<M> {
     /// the program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
     /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
     ///
+    /// A program shares no buffers by itself: where `entry` or `exit` names another queue family, nothing is recorded for it, and
+    /// the host hands over what it uses, or names the family in [`ProgramOptions::shared_with`].
+    ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
     /// the stages of `entry` and `exit`, and is submitted to one queue in the order of recording, once.
@@ -397,7 +407,7 @@ impl<M: Memory> Program<M> {
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive.
         unsafe {
             shared.cmd_begin_label(commands, &part.label);
-            if let Some(entry) = entry {
+            if let Some(entry) = shared.on_same_family(entry) {
                 shared.cmd_barrier(commands, Flags::opening(entry));
             }
             if other {
@@ -412,7 +422,7 @@ impl<M: Memory> Program<M> {
                     part.commands.play(&shared, commands, timer);
                 }
             }
-            if let Some(exit) = exit {
+            if let Some(exit) = shared.on_same_family(exit) {
                 shared.cmd_barrier(commands, Flags::closing(exit));
             }
             shared.cmd_end_label(commands);
@@ -436,6 +446,11 @@ impl<M: Memory> Program<M> {
     pub fn part_times(&mut self, part: Part) -> crate::Result<Option<RunTimes>> {
         let part = self.parts.get_mut(part.0 as usize).ok_or_else(|| no_part(&self.recording, part))?;
         Ok(part.timers.take()?)
+    }
+
+    /// Queue families that the buffers belong to at the same time, if there are several.
+    pub(super) fn families(&self) -> &[u32] {
+        &self.families
     }
 
     /// The recording it was made with, and the buffers of all that were attached.

@@ -4,6 +4,7 @@
 //! their buffers are a part of the step's program, and come back with it when lists grow.
 
 use super::frames::{Frames, Retired};
+use super::handover::barrier;
 use super::memory::{Location, Memory};
 use super::record::{Flags, HostAccess};
 use super::staging::HostBuffer;
@@ -51,6 +52,13 @@ impl<M: Memory> Default for Queries<M> {
     }
 }
 
+impl<M: Memory> Queries<M> {
+    /// Bytes of what goes to the device and comes back; the rest is the program's.
+    pub fn bytes(&self) -> u64 {
+        self.slots.iter().map(|slot| slot.upload.allocated() + slot.readback.allocated()).sum()
+    }
+}
+
 /// A list of answers on the device, by the number of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,6 +69,18 @@ pub struct QueryView {
     pub stride: u32,
     /// Answers there is room for. Those behind the queries of the last batch are not written.
     pub count: u32,
+}
+
+impl QueryView {
+    /// A barrier with which a host's queue of another family takes the answers that were released to it on exit, and gives them
+    /// back or not: the next batch writes them anew.
+    pub fn transfer(
+        &self,
+        families: (u32, u32),
+        access: (vk::AccessFlags, vk::AccessFlags),
+    ) -> vk::BufferMemoryBarrier<'static> {
+        barrier((self.buffer, 0, vk::WHOLE_SIZE), families, access)
+    }
 }
 
 /// Where the answers to the last batch that was recorded lie, for the host's own shaders or copies.
@@ -184,7 +204,10 @@ impl<M: Memory> Frames<M> {
             }
             shared.cmd_barrier(commands, Flags::to_host());
             if let Some(exit) = exit {
-                shared.cmd_barrier(commands, Flags::closing(exit));
+                // They are written anew by the next batch: nothing has to come back.
+                let answers = readback_pieces(&buffers, used).0.into_iter();
+                let pieces = answers.filter_map(|(buffer, ..)| Some((self.handle(buffer)?, 0, vk::WHOLE_SIZE)));
+                shared.cmd_leave(commands, exit, self.program.families(), pieces);
             }
             shared.cmd_end_label(commands);
         }
@@ -196,6 +219,10 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// before [`Stepper::record_queries`], or again for another size; batches that are pending then are forgotten.
     /// Allocates; never waits. Growing lists keep the room.
     pub fn reserve_queries(&mut self, room: QueryRoom) -> Result<()> {
+        self.unless_lost(|stepper| stepper.make_query_room(room))
+    }
+
+    fn make_query_room(&mut self, room: QueryRoom) -> Result<()> {
         let frames = self.device.frames_in_flight();
         let name = self.device.program.recording().free_name("queries");
         let plan = QueryPlan::new(self.device.program.recording(), self.core.plan(), &name, room)?;
@@ -208,7 +235,8 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// Records the answers to a batch behind the frame that was recorded last, about the state that it leaves behind:
     /// copies from the host, the hierarchy anew, the queries, copies to the host. Does not submit, wait or allocate device
     /// memory. Returns the number of the frame, under which [`Stepper::poll_queries`] tells the answers;
-    /// [`Stepper::query_views`] has them for the device, visible to what `exit` names.
+    /// [`Stepper::query_views`] has them for the device, visible to what `exit` names; they are released to its queue family,
+    /// if that is another.
     ///
     /// A batch that does not fit into what was reserved is refused ([`QueryError::TooMany`]), and so is one when as many
     /// are pending as frames may be; nothing is recorded then.
@@ -217,6 +245,18 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// As for [`Stepper::record`]; the commands come behind those of the last recorded frame, and that frame does not
     /// count as completed before they are done.
     pub unsafe fn record_queries(
+        &mut self,
+        commands: vk::CommandBuffer,
+        batch: &QueryBatch,
+        exit: Option<HostAccess>,
+    ) -> Result<u64> {
+        // SAFETY: this function's contract.
+        self.unless_lost(|stepper| unsafe { stepper.record_batch(commands, batch, exit) })
+    }
+
+    /// # Safety
+    /// As for [`Stepper::record_queries`].
+    unsafe fn record_batch(
         &mut self,
         commands: vk::CommandBuffer,
         batch: &QueryBatch,
@@ -259,7 +299,7 @@ impl<M: Memory> Stepper<Frames<M>> {
 
     /// Answers to the batches that were recorded behind frames up to number `completed`, each once, in their order, with the number of the frame. Bodies that were removed since are left out. Never waits.
     pub fn poll_queries(&mut self, completed: u64) -> Result<Vec<(u64, QueryResults)>> {
-        self.take_results(completed)?;
+        self.unless_lost(|stepper| stepper.take_results(completed))?;
         let Self { device, core, .. } = self;
         let done = device.completed;
         let Some((plan, _)) = &device.queries.ready else { return Ok(Vec::new()) };

@@ -6,13 +6,26 @@ use ash::vk;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A semaphore with the value to wait for or to signal; 0 for binary semaphores.
+/// A semaphore to wait for or to signal: a timeline's with its value, or a binary one, such as a swapchain's. Waits hold back all
+/// commands of the submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// The semaphore.
     pub semaphore: vk::Semaphore,
-    /// The timeline value.
+    /// The timeline value; not looked at for binary semaphores.
     pub value: u64,
+}
+
+impl Signal {
+    /// A timeline semaphore: waits until it has reached the value, or raises it to that.
+    pub const fn timeline(semaphore: vk::Semaphore, value: u64) -> Self {
+        Self { semaphore, value }
+    }
+
+    /// A binary semaphore: a wait takes the signal that an earlier submission, or the swapchain, gives.
+    pub const fn binary(semaphore: vk::Semaphore) -> Self {
+        Self { semaphore, value: 0 }
+    }
 }
 
 /// Submits command buffers to a queue, one timeline value after the other, and waits for them.

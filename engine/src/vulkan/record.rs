@@ -6,14 +6,49 @@ use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 
-/// How the host's own commands use the engine's buffers before or after a recording. The stages are of the queue family that
-/// the commands are submitted to.
+/// How the host's own commands use the engine's buffers before or after a recording, and on which queue family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HostAccess {
     /// Stages that read or write.
     pub stages: vk::PipelineStageFlags,
     /// What they do there.
     pub access: vk::AccessFlags,
+    /// The queue family that they do it on, if it is another than the recording's: buffers are handed over, see
+    /// [`HostAccess::on_family`]. `None`: the commands are on the recording's queue, and a barrier is enough.
+    pub family: Option<u32>,
+}
+
+impl HostAccess {
+    /// Commands on the queue that the recording is submitted to, which has these stages.
+    pub const fn new(stages: vk::PipelineStageFlags, access: vk::AccessFlags) -> Self {
+        Self { stages, access, family: None }
+    }
+
+    /// The same on a queue of another family. Each recording says which buffers it shares: those of [`PoseView`] for
+    /// [`Stepper::record`], the [`PoseTarget`] for [`Stepper::record_poses`]; all else stays with [`Host::queue_family`].
+    ///
+    /// **On exit** they are *released* to that family. The host's queue waits with a semaphore, *acquires* them with the same
+    /// ranges ([`PoseView::transfer`], [`PoseTarget::transfer`]) before its first use, and *releases* them behind its last.
+    ///
+    /// **On entry**, behind a semaphore of the host's, what an earlier exit released to that family is *acquired*. What never was
+    /// (before the first release; buffers that growth has made since) is the engine's already, and left out.
+    ///
+    /// The engine's halves name the stages of its own queue only: `stages` and `access` are for the host's halves. Nothing is
+    /// handed over to the recording's own family, where a barrier is recorded as without it, nor to one of
+    /// [`FramesOptions::shared_with`], where semaphores are enough.
+    ///
+    /// [`PoseView`]: super::PoseView
+    /// [`PoseView::transfer`]: super::PoseView::transfer
+    /// [`PoseTarget`]: super::PoseTarget
+    /// [`PoseTarget::transfer`]: super::PoseTarget::transfer
+    /// [`Host::queue_family`]: super::Host::queue_family
+    /// [`FramesOptions::shared_with`]: super::FramesOptions::shared_with
+    /// [`Stepper::record`]: crate::stepper::Stepper::record
+    /// [`Stepper::record_poses`]: crate::stepper::Stepper::record_poses
+    pub const fn on_family(self, family: u32) -> Self {
+        Self { family: Some(family), ..self }
+    }
 }
 
 fn stages(kinds: &BTreeSet<UseKind>) -> vk::PipelineStageFlags {
@@ -50,9 +85,9 @@ fn any(kinds: &BTreeSet<UseKind>) -> vk::AccessFlags {
 #[derive(Clone, Copy)]
 pub(super) struct Flags {
     before: vk::PipelineStageFlags,
-    after: vk::PipelineStageFlags,
+    pub after: vk::PipelineStageFlags,
     written: vk::AccessFlags,
-    seen: vk::AccessFlags,
+    pub seen: vk::AccessFlags,
 }
 
 impl From<&Barrier> for Flags {

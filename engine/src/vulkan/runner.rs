@@ -65,7 +65,7 @@ impl VulkanRunner {
         let (queue, memory, program) = unsafe {
             let memory = Arc::new(Mutex::new(GpuAllocator::new(host)?));
             let queue = Queue::new(host, device.queue())?;
-            let program = Program::with_schedule(device.kernels()?, &memory, recording, schedule, options)?;
+            let program = Program::with_schedule(device.kernels()?, &memory, recording, schedule, options.clone())?;
             (queue, memory, program)
         };
         let staging = HostBuffer::new(device.kernels()?.shared(), &memory, c"staging", STAGING, Location::Readback)?;
@@ -245,10 +245,8 @@ impl Runner for VulkanRunner {
             at += size;
         }
         let owner = self.device.clone();
-        let exit = HostAccess {
-            stages: vk::PipelineStageFlags::TRANSFER,
-            access: vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE,
-        };
+        let copied = vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE;
+        let exit = HostAccess::new(vk::PipelineStageFlags::TRANSFER, copied);
         let staging = self.staging.handle();
         let copies = std::mem::take(&mut self.copies);
         let mut recorded = Vec::new();
@@ -302,7 +300,7 @@ impl Runner for VulkanRunner {
             return Ok(());
         }
         // SAFETY: the device is alive and kept so by the `Arc`; the memory is its own.
-        let program = unsafe { Program::new(self.device.kernels()?, &self.memory, recording, self.options) }?;
+        let program = unsafe { Program::new(self.device.kernels()?, &self.memory, recording, self.options.clone()) }?;
         let carried = self.program.persistent_copies(&program);
         let mut old = std::mem::replace(&mut self.program, program);
         let blocks = self.program.vk_blocks(0);

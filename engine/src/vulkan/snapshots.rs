@@ -23,6 +23,14 @@ impl<M: Memory> Default for Snapshots<M> {
     }
 }
 
+impl<M: Memory> Snapshots<M> {
+    /// Bytes of their memory.
+    pub fn bytes(&self) -> u64 {
+        let all = self.room.iter().chain(self.pending.iter().map(|(.., memory)| memory));
+        all.map(HostBuffer::allocated).sum()
+    }
+}
+
 /// A snapshot that was recorded into a buffer of the host's: [`RecordedSnapshot::finish`] makes one of it when the
 /// device is through with the frame.
 #[derive(Debug)]

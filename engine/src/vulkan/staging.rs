@@ -27,7 +27,7 @@ impl<M: Memory> HostBuffer<M> {
         location: Location,
     ) -> Result<Self, Error> {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-        let buffer = shared.create_buffer(size, usage)?;
+        let buffer = shared.create_buffer(size, usage, &[])?;
         // From here on `drop` cleans up.
         let mut made = Self { shared: shared.clone(), memory: memory.clone(), buffer, allocation: None, size };
         shared.name(buffer, name);
@@ -49,6 +49,11 @@ impl<M: Memory> HostBuffer<M> {
 
     pub fn handle(&self) -> vk::Buffer {
         self.buffer
+    }
+
+    /// Bytes of its memory, as allocated.
+    pub fn allocated(&self) -> u64 {
+        self.allocation.as_ref().map_or(0, |allocation| allocation.size)
     }
 
     pub fn size(&self) -> u64 {

@@ -87,6 +87,9 @@ pub struct Collider {
     /// Which of its contacts are told by events. Those of a pair are told when either side asks for it; by default none is,
     /// and costs nothing.
     pub reports: ContactReports,
+    /// Impulse of a step from which on a contact counts as pushing for its reports, newton seconds: below it nothing is told, and
+    /// one that gets weaker ends. Of a pair both of whose colliders ask, the smaller one counts. 0 by default: any.
+    pub report_impulse: f32,
     /// Groups it belongs to.
     pub groups: u32,
     /// Groups it collides with. Both sides have to agree.
@@ -111,6 +114,7 @@ impl From<Shape> for Collider {
             surface_spin: Vec3::ZERO,
             sensor: false,
             reports: ContactReports::NONE,
+            report_impulse: 0.0,
             groups: 1,
             mask: u32::MAX,
         }
@@ -208,6 +212,13 @@ impl Collider {
         self
     }
 
+    /// With events of contacts that push with at least this impulse in a step, newton seconds: a resting body pushes with its
+    /// weight times the step.
+    pub fn report_impulse(mut self, impulse: f32) -> Self {
+        self.report_impulse = impulse;
+        self
+    }
+
     /// In `groups`, and touching only what is in a group of `mask`. Both sides have to agree.
     pub fn groups(mut self, groups: u32, mask: u32) -> Self {
         (self.groups, self.mask) = (groups, mask);
@@ -267,6 +278,11 @@ impl Collider {
         unit("collider rotation", self.rotation)?;
         not_negative("friction_rolling", self.friction_rolling)?;
         not_negative("friction_torsional", self.friction_torsional)?;
+        finite1("report_impulse", self.report_impulse)?;
+        if self.report_impulse < 0.0 {
+            let value = self.report_impulse;
+            return Err(WorldError::OutOfRange { field: "report_impulse", value, must: "0 or more" });
+        }
         finite1("restitution", self.restitution)?;
         if !(0.0..=1.0).contains(&self.restitution) {
             let value = self.restitution;

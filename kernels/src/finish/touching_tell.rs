@@ -4,11 +4,11 @@
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Manifold, Record, record};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Load, Store, least};
+use crate::gpu::{Load, Store, fmin, least};
 use crate::math::{Pose, tangents};
 use crate::state::events::{EventRecord, append, event};
 use crate::state::rigid::{Collider, POINTS, Params};
-use crate::state::touching::{Touching, event_of, generations, is_told, tells};
+use crate::state::touching::{Touching, asks, event_of, generations, is_told, tells};
 use crate::{layout, stage};
 
 stage! {
@@ -22,6 +22,7 @@ stage! {
         update 6 counters: u32,
         write 7 last_touching: Touching,
         write 8 events: EventRecord,
+        read 9 report_impulses: f32,
     }
 }
 
@@ -64,17 +65,27 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             }
             k += 1;
         }
-        now.touches = (pushes > 0.0) as u32;
+        // The impulse that is told, from which on it is: that of whoever asks for less, of those who ask.
+        let impulse = force * -b.params.at(0).dt;
+        let least_impulse = if !asks(&two) {
+            b.report_impulses.at(ends.collider_a)
+        } else if !asks(&one) {
+            b.report_impulses.at(ends.collider_b)
+        } else {
+            fmin(b.report_impulses.at(ends.collider_a), b.report_impulses.at(ends.collider_b))
+        };
+        let pushing = pushes > 0.0 && impulse.length_squared() >= least_impulse * least_impulse;
+        now.touches = pushing as u32;
         let before = b.touched.at(item) != 0;
         let mut kind = event::CONTACT_END;
-        if pushes > 0.0 {
+        if pushing {
             kind = if before { event::CONTACT_PERSIST } else { event::CONTACT_BEGIN };
         }
-        if (before || pushes > 0.0) && tells(&one, &two, kind) {
+        if (before || pushing) && tells(&one, &two, kind) {
             let step = b.counters.now(counter::STEPS).wrapping_sub(1);
             let mut told = event_of(kind, step, (ends.collider_a, ends.collider_b), now.generations);
-            if pushes > 0.0 {
-                told.value = force * -b.params.at(0).dt;
+            if pushing {
+                told.value = impulse;
                 told.point = b.starts.at(ends.body_a).position + lever / pushes;
             }
             append(&mut b.counters, &mut b.events, push.events, told);

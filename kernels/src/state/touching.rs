@@ -11,15 +11,21 @@ layout! {
     pub struct Touching {
         /// Which of the colliders that had their slots they are: the first in the lower half.
         pub generations: u32,
-        /// 1 when it pushed.
+        /// 1 when it pushed, as hard as whoever asked wants to hear of.
         pub touches: u32,
     }
+}
+
+/// Whether a collider asks for any event of its contacts.
+#[inline(always)]
+pub fn asks(collider: &Collider) -> bool {
+    collider.traits & (TELL_BEGIN | TELL_PERSIST | TELL_END) != 0
 }
 
 /// Whether any event of the contact of two colliders is asked for by either.
 #[inline(always)]
 pub fn is_told(a: &Collider, b: &Collider) -> bool {
-    (a.traits | b.traits) & (TELL_BEGIN | TELL_PERSIST | TELL_END) != 0
+    asks(a) || asks(b)
 }
 
 /// Whether an event of this kind is.

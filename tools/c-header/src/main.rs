@@ -5,8 +5,10 @@ use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 /// In the order in which the header has their functions.
-const SOURCES: [&str; 10] =
-    ["error", "vulkan", "stepper", "frames", "report", "settings", "describe", "convert", "world", "read"];
+const SOURCES: [&str; 14] = [
+    "error", "vulkan", "memory", "create", "stepper", "frames", "report", "passes", "settings", "describe", "convert",
+    "world", "read", "queries",
+];
 
 fn main() -> Result<()> {
     let check = match std::env::args().nth(1).as_deref() {

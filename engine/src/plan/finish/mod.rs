@@ -113,6 +113,7 @@ pub(super) fn record_touching(solve: &Solve<'_>, r: &mut Recording, touched: Buf
         counters: s.counters,
         last_touching: s.last_touching,
         events: s.events,
+        report_impulses: s.report_impulses,
     };
     let push = touching_tell::Push { limit: solve.capacities.manifolds, events: event_room(solve.capacities) };
     r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))

@@ -110,6 +110,7 @@ fn save_collider(c: &Collider, w: &mut Writer, pool: &Pool) {
     w.bool(c.sensor);
     let ContactReports { begin, persist, end } = c.reports;
     [begin, persist, end].into_iter().for_each(|bit| w.bool(bit));
+    w.f32(c.report_impulse);
     w.u32(c.groups);
     w.u32(c.mask);
 }
@@ -146,6 +147,7 @@ fn load_collider(r: &mut Reader<'_>, pool: &Pool) -> Read<Collider> {
         surface_spin: r.vec3()?,
         sensor: r.bool("sensor")?,
         reports: ContactReports { begin: r.bool("reports")?, persist: r.bool("reports")?, end: r.bool("reports")? },
+        report_impulse: r.f32()?,
         groups: r.u32()?,
         mask: r.u32()?,
     })
