@@ -47,7 +47,7 @@ pub struct AvbdSettings {
     pub cold_iterations: u32,
     /// The same for every body in series that joints hold to what does not move, if that makes more: what a load lacks
     /// goes to and fro along a chain, a body an iteration. No step has more than 1,000 for it, and none has any without
-    /// [`cold_iterations`](Self::cold_iterations).
+    /// [`cold_iterations`](Self::cold_iterations), or for assemblies beyond [`share_reach`](Self::share_reach).
     pub cold_reach: u32,
     /// How fast the stiffness of contacts grows with error within a step (Eq. 12): an error of one size adds this many
     /// units in an iteration. 10 is the paper's number; the conversion is this engine's, see [units](Self#units).

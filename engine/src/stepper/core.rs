@@ -597,7 +597,9 @@ fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: 
 /// Iterations of each sub-step of a step that starts cold: see [`AvbdSettings`](crate::AvbdSettings).
 fn cold_iterations(settings: &Settings, world: &World) -> u32 {
     let Some(avbd) = settings.avbd().filter(|a| a.cold_iterations > 0) else { return 0 };
-    let reach = if avbd.cold_reach > 0 { avbd.cold_reach.saturating_mul(world.joint_depth()) } else { 0 };
+    // Larger assemblies have waves that are too heavy, see `load_share`: all of a load at once throws nets up.
+    let largest = (avbd.share_reach * settings.iterations as f32) as usize;
+    let reach = if avbd.cold_reach > 0 { avbd.cold_reach.saturating_mul(world.joint_depth(largest)) } else { 0 };
     avbd.cold_iterations.max(reach.min(MOST_COLD)).div_ceil(settings.substeps)
 }
 
