@@ -45,6 +45,10 @@ pub struct AvbdSettings {
     /// what is known of loads, and there are none yet: a chain would stretch, a lever overshoot and an arch sink until
     /// they have built up.
     pub cold_iterations: u32,
+    /// The same for every body in series that joints hold to what does not move, if that makes more: what a load lacks
+    /// goes to and fro along a chain, a body an iteration. No step has more than 1,000 for it, and none has any without
+    /// [`cold_iterations`](Self::cold_iterations), or for assemblies beyond [`share_reach`](Self::share_reach).
+    pub cold_reach: u32,
     /// How fast the stiffness of contacts grows with error within a step (Eq. 12): an error of one size adds this many
     /// units in an iteration. 10 is the paper's number; the conversion is this engine's, see [units](Self#units).
     pub beta: f32,
@@ -266,9 +270,14 @@ impl Default for AvbdSettings {
             largest_turn: 0.2,
             many: 4096,
             cold_iterations: 128,
+            cold_reach: 6,
         }
     }
 }
+
+/// Most iterations that a step which starts cold gets for bodies in series ([`AvbdSettings::cold_reach`]): a step is recorded
+/// before it runs, and a chain of more than some hundred bodies is not worth a recording without end.
+pub(crate) const MOST_COLD: u32 = 1000;
 
 /// A bound that nothing reaches, and whose product with a size is still a number.
 pub(super) const UNBOUNDED: f32 = 1e30;
@@ -307,6 +316,7 @@ impl AvbdSettings {
             k_load_spring: 0.0,
             penalty_springs: true,
             cold_iterations: 0,
+            cold_reach: 0,
             ..Self::default()
         }
     }

@@ -3,6 +3,7 @@
 mod avbd;
 mod names;
 
+pub(crate) use avbd::MOST_COLD;
 pub use avbd::{AvbdSettings, RotationForm, VbdSettings};
 
 use crate::glam::Vec3;

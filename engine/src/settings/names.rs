@@ -194,6 +194,7 @@ static FIELDS: &[Field] = &[
     avbd!(tie: f32, Allowed::NotNegative),
     avbd!(largest_turn: f32, Allowed::Between(0.0, 3.0, "0 to 3")),
     avbd!(cold_iterations: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
+    avbd!(cold_reach: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
     avbd!(many: u32, Allowed::Whole(0, 1 << 24, "a whole number from 0 to 16777216")),
     Field {
         name: "k_vbd",

@@ -10,6 +10,7 @@ use crate::backend::RunTimes;
 use crate::log::{info, span, warning};
 use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
+use crate::settings::MOST_COLD;
 use crate::snapshot::{HostState, Moment};
 use crate::state::{Capacities, List, UserBuffer, with_reserve};
 use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
@@ -601,9 +602,17 @@ impl Core {
 fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: bool) -> StepOptions {
     let CoreOptions { on_cpu, strict, body_poses, .. } = options;
     let usual = settings.step_options(on_cpu);
-    let most = settings.avbd().map_or(0, |a| a.cold_iterations.div_ceil(settings.substeps));
-    let iterations = if cold { usual.iterations.max(most) } else { usual.iterations };
+    let iterations = if cold { usual.iterations.max(cold_iterations(settings, world)) } else { usual.iterations };
     StepOptions { iterations, strict, body_poses, features: world.features(), ..usual }
+}
+
+/// Iterations of each sub-step of a step that starts cold: see [`AvbdSettings`](crate::AvbdSettings).
+fn cold_iterations(settings: &Settings, world: &World) -> u32 {
+    let Some(avbd) = settings.avbd().filter(|a| a.cold_iterations > 0) else { return 0 };
+    // Larger assemblies have waves that are too heavy, see `load_share`: all of a load at once throws nets up.
+    let largest = (avbd.share_reach * settings.iterations as f32) as usize;
+    let reach = if avbd.cold_reach > 0 { avbd.cold_reach.saturating_mul(world.joint_depth(largest)) } else { 0 };
+    avbd.cold_iterations.max(reach.min(MOST_COLD)).div_ceil(settings.substeps)
 }
 
 fn push_hull(uploads: &mut Uploads, plan: &StepPlan, world: &World, slot: u32) {

@@ -255,8 +255,9 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
         // When every row has its own stiffness, `stiffness_start` puts it in: it is told which old point this was.
         point.k = if rows { NEW_POINT } else { point.k };
         let mut flag = STICKS;
-        // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step.
-        let deep = gap_normal < -params.deep * length;
+        // A deep overlap is a conflict that cannot be solved in a step: it must not pile up force from step to step. Round
+        // shapes know which way they came as long as their axes have not crossed, and without force they would cross.
+        let deep = gap_normal < -params.deep * length && !(a.is_round() && c.is_round());
         if cached != NONE && !deep {
             let mut old = named_so(&known, feature, taken);
             if old == NONE {

@@ -12,6 +12,7 @@
 //! ```
 
 mod ball;
+mod depth;
 mod distance;
 mod error;
 mod fixed;
