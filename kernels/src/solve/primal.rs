@@ -348,7 +348,7 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         // `velocity` may have taken the body out before the last pass.
         let frame = F::lane(&solver_bodies, i);
         // What nothing touches is at its target: rounding of what would move it by nothing adds up over many steps.
-        let touched = B::JOINTS || b.row(place + i).count() > 0;
+        let touched = b.row(place + i).count() > 0 || b.has_joints(F::lane(indices, i));
         if touched && is_finite(&way) && frame.mass > 0.0 {
             let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
             let index = F::lane(indices, i);
