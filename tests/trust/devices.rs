@@ -2,8 +2,12 @@
 
 use crate::common::open;
 use crate::{drystone, folder, said};
-use drystone::vulkan::{self, Missing};
+use drystone::backend::Runner;
+use drystone::plan::Recording;
+use drystone::vulkan::{self, Loader, Missing, OwnDevice, OwnDeviceOptions, VulkanRunner};
+use drystone_kernels::primitives::probe;
 use std::path::Path;
+use std::sync::Arc;
 
 #[test]
 fn null_hardware_is_refused_by_name() {
@@ -42,4 +46,31 @@ fn a_driver_without_a_gpu_is_neither_called_usable_nor_waited_for() {
         let output = with_radv(&["run", "stack", "--device", "RADV", "--steps", "1"]);
         assert!(output.status.code() == Some(1) && said(&output).contains("hardware"), "{}", said(&output));
     }
+}
+
+#[test]
+fn a_pipeline_cache_of_another_driver_is_left_alone() {
+    let loader = Loader::system().unwrap();
+    let made = |name: &str, pipeline_cache: Vec<u8>| {
+        let options = OwnDeviceOptions { name: Some(name.to_owned()), validation: true, pipeline_cache };
+        let device = Arc::new(OwnDevice::new(&loader, &options).unwrap());
+        let mut recording = Recording::new("probe");
+        let out = recording.buffer("out", u64::from(probe::word::COUNT)).unwrap();
+        recording.dispatch(1, probe::Bind { out }.with(probe::Push { offset: 0 })).unwrap();
+        VulkanRunner::new(device.clone(), recording).unwrap().run().unwrap();
+        let said = device.validation().take();
+        assert!(said.is_empty(), "{name}: {said:?}");
+        device.pipeline_cache_data().unwrap()
+    };
+    let [one, two] = ["llvmpipe", "SwiftShader"].map(|name| made(name, Vec::new()));
+    // Of the other, with a header that is its own and nothing else right, cut in the header, and none at all.
+    let forged = |own: &[u8]| own.iter().take(32).chain(&[0xa5; 64]).copied().collect::<Vec<u8>>();
+    made("llvmpipe", two.clone());
+    made("SwiftShader", one.clone());
+    for (name, own) in [("llvmpipe", &one), ("SwiftShader", &two)] {
+        made(name, own.clone());
+        made(name, own[..own.len().min(20)].to_vec());
+        made(name, vec![0xff; 4096]);
+    }
+    made("llvmpipe", forged(&one));
 }

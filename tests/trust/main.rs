@@ -11,6 +11,7 @@ mod files;
 mod golden;
 mod quarantine;
 mod same_bits;
+mod supply;
 mod unsafe_code;
 mod whole_steps;
 mod words;

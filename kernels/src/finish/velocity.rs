@@ -90,7 +90,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         body.kind = kind::DISABLED;
         b.bodies.put(item, body);
         SolverBody::hold(&mut b.solver_bodies, rank);
-        b.poses.put(item, start);
+        // What is told of it must be a number, even where the pose it starts from is none.
+        let origin = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
+        b.poses.put(item, if is_pose(&start) { start } else { origin });
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.previous.put(item, Vec3::ZERO);
         b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
