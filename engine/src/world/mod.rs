@@ -37,7 +37,7 @@ use names::Names;
 use std::sync::Arc;
 
 /// Names a body. Stays unique when its slot is used again, and is of one world and its copies: another refuses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub struct BodyHandle {
     pub(crate) index: u32,
     pub(crate) generation: u32,
