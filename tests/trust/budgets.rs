@@ -29,10 +29,10 @@ fn a_small_file_that_asks_for_a_thousand_million_colliders_is_refused() {
     let text = bomb(1000, 100, 2.0);
     assert!(text.len() < 40_000, "{} bytes", text.len());
     let start = Instant::now();
-    let error = file::parse(&text, "bomb").err().expect("refused");
+    let error = file::parse(&text, "bomb").expect_err("refused");
     assert!(error.contains("bodies[0] would make 1000000000 colliders") && error.contains("4000000"), "{error}");
     let small = Budget::default().with_bodies(10);
-    let error = file::parse_within(&bomb(1, 3, 2.0), "many", &small).err().expect("refused");
+    let error = file::parse_within(&bomb(1, 3, 2.0), "many", &small).expect_err("refused");
     assert!(error.contains("at most 10 bodies"), "{error}");
     assert!(start.elapsed() < LONG);
     let folder = folder("colliders");

@@ -50,7 +50,7 @@ fn numbers_of_things_are_not_cut() {
     }
     let output = run(&folder, &["run", "arch", "--backend", "cpu", "--steps", "1", "--set", "stones=7.5"]);
     assert!(!output.status.success() && said(&output).contains("`stones`"), "{}", said(&output));
-    let error = file::parse(r#"{"bodies": [], "settings": {"iterations": 2.7}}"#, "cut").err().expect("refused");
+    let error = file::parse(r#"{"bodies": [], "settings": {"iterations": 2.7}}"#, "cut").expect_err("refused");
     assert!(error.contains("settings.iterations"), "{error}");
 }
 
@@ -61,7 +61,7 @@ fn what_a_file_says_twice_is_refused() {
         r#"{"bodies": [{"name": "a", "mass": 1, "mass": 2}]}"#,
         r#"{"bodies": [], "settings": {"iterations": 3, "alpha": 1, "iterations": 4}}"#,
     ] {
-        let error = file::parse(text, "twice").err().expect("refused");
+        let error = file::parse(text, "twice").expect_err("refused");
         assert!(error.contains("is there twice at line 1 column"), "{error}");
     }
     // In different objects nothing is twice.

@@ -71,7 +71,7 @@ pub(super) struct Resend {
 
 impl Resend {
     /// Everything that one of the two has to be sent.
-    pub fn from_first(self, other: Self) -> Self {
+    pub fn and_all_of(self, other: Self) -> Self {
         Self {
             bodies: self.bodies.min(other.bodies),
             colliders: self.colliders.min(other.colliders),

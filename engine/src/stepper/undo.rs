@@ -48,7 +48,7 @@ impl Stepper<Box<dyn Runner>> {
             frames: bodies,
         });
         core.resend = match (resend, grown) {
-            (Some(one), Some(two)) => Some(one.from_first(two)),
+            (Some(one), Some(two)) => Some(one.and_all_of(two)),
             (one, two) => one.or(two),
         };
         Ok(())
