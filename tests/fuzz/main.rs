@@ -84,5 +84,5 @@ fn whatever_is_said_to_a_world_it_goes_on() {
 
 #[test]
 fn recordings_of_anything_come_to_an_end() {
-    fuzz("recordings", |seed, random| recordings::case(seed, random));
+    fuzz("recordings", recordings::case);
 }
