@@ -115,7 +115,7 @@ fn bvh_case(n: u32, with_pairs: bool) -> Case {
     let tree = bvh.record(&mut recording, "bvh").expect("a plan");
     if with_pairs {
         let overflow = recording.buffer("overflow", 1).expect("a new name");
-        let search = Search { capacity: 4 * n, needed: 1, overflow, bit: 0, tile: 64 };
+        let search = Search { capacity: 4 * n, needed: 1, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
         search.record(&mut recording, "pairs", &tree).expect("a plan");
     }
     let boxes = boxes(n);

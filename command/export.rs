@@ -26,5 +26,5 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if options.file == "-" {
         return std::io::stdout().write_all(file::to_text(&scene)?.as_bytes()).context("cannot write the scene");
     }
-    Ok(file::write(&scene, &options.file)?)
+    super::files::write(options.file.as_ref(), file::to_text(&scene)?.as_bytes())
 }

@@ -1,11 +1,13 @@
 //! Films: GIF and animated PNG. What did not change since the frame before is left transparent, which is most of it, since
 //! the scatter of light is the same in every frame.
 
+use super::files::Output;
 use anyhow::{Context, bail};
 use drystone::render::Image;
-use std::fs::File;
-use std::io::BufWriter;
+use std::cell::RefCell;
+use std::io::Write;
 use std::path::Path;
+use std::rc::Rc;
 
 /// A film that is being written.
 pub enum Film {
@@ -20,7 +22,7 @@ impl Film {
         if !matches!(kind.as_str(), "gif" | "apng" | "png") {
             bail!("--video {}: a film's name ends with .gif, .apng or .png", path.display());
         }
-        let file = super::pictures::create(path)?;
+        let file = Output::create(path)?;
         Ok(match kind.as_str() {
             "gif" => Self::Gif(Gif::new(file, size, delay)?),
             _ => Self::Apng(Box::new(Apng::new(file, size, frames, delay)?)),
@@ -40,25 +42,41 @@ impl Film {
     pub fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Gif(gif) => gif.finish(),
-            Self::Apng(apng) => apng.writer.finish().context("cannot finish the film"),
+            Self::Apng(apng) => apng.finish(),
         }
     }
 }
 
 /// An animated PNG, written as it comes.
 pub struct Apng {
-    writer: png::Writer<BufWriter<File>>,
+    writer: png::Writer<Lent>,
+    file: Lent,
     last: Vec<u8>,
 }
 
+/// A file that is lent to an encoder which does not give it back.
+#[derive(Clone)]
+struct Lent(Rc<RefCell<Option<Output>>>);
+
+impl Write for Lent {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.borrow_mut().as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
 impl Apng {
-    fn new(file: BufWriter<File>, [width, height]: [u32; 2], frames: u32, delay: f32) -> anyhow::Result<Self> {
-        let mut encoder = png::Encoder::new(file, width, height);
+    fn new(file: Output, [width, height]: [u32; 2], frames: u32, delay: f32) -> anyhow::Result<Self> {
+        let file = Lent(Rc::new(RefCell::new(Some(file))));
+        let mut encoder = png::Encoder::new(file.clone(), width, height);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_compression(png::Compression::High);
         encoder.set_animated(frames, 0)?;
         encoder.set_frame_delay((delay * 1000.0).clamp(1.0, 60_000.0) as u16, 1000)?;
-        Ok(Self { writer: encoder.write_header()?, last: Vec::new() })
+        Ok(Self { writer: encoder.write_header()?, file, last: Vec::new() })
     }
 
     fn add(&mut self, image: &Image) -> anyhow::Result<()> {
@@ -75,6 +93,12 @@ impl Apng {
         self.last = image.rgba.clone();
         Ok(())
     }
+
+    fn finish(self) -> anyhow::Result<()> {
+        self.writer.finish().context("cannot finish the film")?;
+        let file = self.file.0.borrow_mut().take();
+        file.map_or(Ok(()), Output::finish)
+    }
 }
 
 /// Colours of a GIF before a palette is chosen: five bits a channel.
@@ -84,7 +108,7 @@ const COLOURS: usize = 255;
 
 /// A GIF. Its palette is chosen when all frames are there; until then only what changes is kept.
 pub struct Gif {
-    file: BufWriter<File>,
+    file: Output,
     size: [u16; 2],
     hundredths: u16,
     last: Vec<u16>,
@@ -93,7 +117,7 @@ pub struct Gif {
 }
 
 impl Gif {
-    fn new(file: BufWriter<File>, size: [u32; 2], delay: f32) -> anyhow::Result<Self> {
+    fn new(file: Output, size: [u32; 2], delay: f32) -> anyhow::Result<Self> {
         let [Ok(width), Ok(height)] = size.map(u16::try_from) else { bail!("a GIF has at most 65535 pixels a side") };
         Ok(Self {
             file,
@@ -145,7 +169,7 @@ impl Gif {
             };
             encoder.write_frame(&frame).context("cannot write a frame")?;
         }
-        Ok(())
+        encoder.into_inner().context("cannot finish the film")?.finish()
     }
 }
 

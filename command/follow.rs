@@ -1,7 +1,7 @@
 //! Bodies and joints that are followed step by step: as CSV, in the report, and as plots of the page.
 
+use super::files::Output;
 use super::near::instead;
-use super::pictures::create;
 use super::plot::{Series, lines};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -10,8 +10,7 @@ use drystone::world::{BodyHandle, JointHandle, World};
 use drystone::{BodyState, JointState, Simulation};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Options of `drystone run` about what is followed.
@@ -54,7 +53,7 @@ pub struct Followers {
     steps: Vec<u32>,
     bodies: Vec<Followed<BodyState>>,
     joints: Vec<Followed<JointState>>,
-    csv: Option<BufWriter<File>>,
+    csv: Option<Output>,
     /// Whether states are kept to the end: for the report and the page.
     keep: bool,
 }
@@ -208,7 +207,7 @@ impl Followers {
             steps: Vec::new(),
             bodies: known_bodies.targets(bodies)?.into_iter().map(Followed::new).collect(),
             joints: known_joints.targets(joints)?.into_iter().map(Followed::new).collect(),
-            csv: csv.as_ref().map(|path| create(path)).transpose()?,
+            csv: csv.as_ref().map(|path| Output::create(path)).transpose()?,
             keep,
         };
         followers.header()?;
@@ -271,7 +270,7 @@ impl Followers {
 
     /// After the last step.
     pub fn finish(&mut self) -> anyhow::Result<()> {
-        self.csv.as_mut().map_or(Ok(()), Write::flush).context("cannot write the CSV")
+        self.csv.take().map_or(Ok(()), Output::finish)
     }
 
     fn times(&self) -> Vec<f64> {

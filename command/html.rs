@@ -1,15 +1,15 @@
 //! The report of a run as one page that needs nothing else: pictures, plots, settings, device.
 
+use super::files::Output;
 use super::follow::Followers;
-use super::pictures::{self, Pictures, encode};
+use super::pictures::{Pictures, encode};
 use super::plot::{Series, escaped, lines, number, stacked};
 use anyhow::Context;
 use drystone::metrics::{JointMetrics, Metrics};
 use drystone::render::{Picture, RenderOptions, Renderer};
 use drystone::{Settings, Simulation, StepReport};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ struct Step {
 
 /// A page that is being put together.
 pub struct Page {
-    file: BufWriter<File>,
+    file: Output,
     scene: String,
     dt: f64,
     total: u32,
@@ -117,7 +117,7 @@ impl Page {
         let [width, height] = [width, height].map(|v| ((f64::from(v) * smaller) as u32).max(1));
         let quality = RenderOptions { width, height, ..pictures.quality() };
         Ok(Self {
-            file: pictures::create(path)?,
+            file: Output::create(path)?,
             scene: scene.to_owned(),
             dt: f64::from(dt),
             total: steps,
@@ -335,6 +335,7 @@ impl Page {
 "#,
             self.plots(),
         );
-        self.file.write_all(page.as_bytes()).and_then(|()| self.file.flush()).context("cannot write the report")
+        self.file.write_all(page.as_bytes()).context("cannot write the report")?;
+        self.file.finish()
     }
 }

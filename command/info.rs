@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub fn run() -> anyhow::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("cpu backend: {threads} threads");
+    say!("cpu backend: {threads} threads");
     let devices = match Loader::system() {
         Ok(loader) => loader.devices().map(|devices| (loader, devices)),
         Err(error) => Err(error),
@@ -17,20 +17,20 @@ pub fn run() -> anyhow::Result<()> {
     let (loader, devices) = match devices {
         Ok((loader, devices)) if !devices.is_empty() => (loader, devices),
         Ok(_) => {
-            println!("vulkan backend: {}", drystone::vulkan::Error::NoDevice(None));
+            say!("vulkan backend: {}", drystone::vulkan::Error::NoDevice(None));
             return Ok(());
         }
         Err(error) => {
-            println!("vulkan backend: {error}");
+            say!("vulkan backend: {error}");
             return Ok(());
         }
     };
     for support in &devices {
-        print(support);
+        print(support)?;
         if support.missing().is_empty() {
             match measured_subgroup(&loader, &support.device_name) {
-                Ok(size) => println!("  subgroup size    {} reported, {size} measured", support.subgroup_size),
-                Err(error) => println!("  the probe failed: {error}"),
+                Ok(size) => say!("  subgroup size    {} reported, {size} measured", support.subgroup_size),
+                Err(error) => say!("  the probe failed: {error}"),
             }
         }
     }
@@ -41,29 +41,30 @@ fn version(v: u32) -> String {
     format!("{}.{}.{}", vk::api_version_major(v), vk::api_version_minor(v), vk::api_version_patch(v))
 }
 
-fn print(support: &Support) {
+fn print(support: &Support) -> anyhow::Result<()> {
     let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
     let missing = support.missing();
-    println!("\n{}", support.device_name);
-    println!("  type             {:?}", support.device_type);
-    println!("  driver           {}", support.driver);
-    println!("  Vulkan           {}", version(support.api_version));
-    println!("  largest binding  {} (maxStorageBufferRange)", mib(support.max_storage_buffer_range));
-    println!("  device memory    {}", mib(support.device_memory));
-    println!("  workgroups       {} lanes, {} kB shared", support.max_workgroup, support.max_workgroup_memory >> 10);
+    say!("\n{}", support.device_name);
+    say!("  type             {:?}", support.device_type);
+    say!("  driver           {}", support.driver);
+    say!("  Vulkan           {}", version(support.api_version));
+    say!("  largest binding  {} (maxStorageBufferRange)", mib(support.max_storage_buffer_range));
+    say!("  device memory    {}", mib(support.device_memory));
+    say!("  workgroups       {} lanes, {} kB shared", support.max_workgroup, support.max_workgroup_memory >> 10);
     let family = support.compute_family().and_then(|f| support.queue_families.get(f as usize));
     match family.map_or(0, |f| f.1) {
-        0 => println!("  time stamps      none: passes are not timed"),
-        bits => println!("  time stamps      {bits} bits, {} ns a tick", support.timestamp_period),
+        0 => say!("  time stamps      none: passes are not timed"),
+        bits => say!("  time stamps      {bits} bits, {} ns a tick", support.timestamp_period),
     }
     if missing.is_empty() {
-        println!("  usable           yes");
+        say!("  usable           yes");
     } else {
-        println!("  usable           no, it lacks:");
+        say!("  usable           no, it lacks:");
         for item in missing {
-            println!("    {item}");
+            say!("    {item}");
         }
     }
+    Ok(())
 }
 
 /// Runs the probe kernel.

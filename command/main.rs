@@ -1,10 +1,22 @@
 //! The `drystone` command.
 
+/// Prints a line. Unlike `println!` it does not panic when nobody reads on: that is an error like any other, and ends the
+/// command quietly.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        writeln!(std::io::stdout(), $($text)*)?
+    }};
+}
+
+mod budget;
 mod export;
+mod files;
 mod film;
 mod follow;
 mod html;
 mod info;
+mod interrupt;
 mod log;
 mod near;
 mod outputs;
@@ -18,6 +30,8 @@ mod table;
 mod trace;
 
 use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
 
 /// Physics in Rust compute kernels, on Vulkan or on the CPU.
 #[derive(Parser)]
@@ -42,13 +56,29 @@ enum Command {
     Sweep(sweep::Options),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
         Some(Command::Info) => info::run(),
         Some(Command::Run(options)) => run::run(&options),
         Some(Command::Passes(options)) => passes::run(&options),
         Some(Command::Export(options)) => export::run(&options),
         Some(Command::Sweep(options)) => sweep::run(&options),
         None => run::run(&run::Options::parse_from(["run"])),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read what was printed has seen enough of it.
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let code = if error.is::<interrupt::Ended>() { interrupt::ENDED } else { 1 };
+            // Where nobody reads standard error, nobody can be told.
+            let _ = writeln!(std::io::stderr(), "Error: {error:?}");
+            ExitCode::from(code)
+        }
     }
+}
+
+/// Whether all that went wrong is that nobody reads standard output on. A pipe that the user named is another matter.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -70,7 +70,7 @@ fn plan(elements: u32) -> drystone::Result<Plan> {
     let boxes = recording.buffer("boxes", u64::from(elements))?;
     recording.fill(overflow, 0..1, 0)?;
     let tree = Bvh { boxes, extent: Extent::host(elements), counters, spare: 0 }.record(&mut recording, "bvh")?;
-    let search = Search { capacity, needed: NEEDED, overflow, bit: 0, tile: 64 };
+    let search = Search { capacity, needed: NEEDED, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
     let found = search.record(&mut recording, "pairs", &tree)?;
     Ok(Plan { recording, boxes, counters, pairs: found.pairs, capacity })
 }
@@ -121,8 +121,8 @@ fn print_step(name: &str, set: &[String]) -> anyhow::Result<()> {
     let waits = barriers.barriers().filter(|b| !b.memory).count();
     let all = barriers.barriers().count();
     let dispatches = recording.commands().iter().filter(|c| matches!(c, Command::Dispatch { .. })).count();
-    print!("{recording}");
-    println!(
+    say!("{}", recording.to_string().trim_end());
+    say!(
         "{}: {} commands, {dispatches} of them dispatches; {all} barriers, {waits} of them only wait",
         scene.name,
         recording.commands().len(),
@@ -136,13 +136,10 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     let plan = plan(options.elements)?;
     if options.print {
-        println!("{}", plan.recording);
+        say!("{}", plan.recording);
     }
     let boxes = scene(options.elements);
-    println!(
-        "broad phase over {} boxes: Morton codes, radix sort, linear BVH, all overlapping pairs",
-        options.elements
-    );
+    say!("broad phase over {} boxes: Morton codes, radix sort, linear BVH, all overlapping pairs", options.elements);
 
     let mut outcomes = Vec::new();
     if options.backend != Backends::Vulkan {
@@ -160,7 +157,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if outcomes.is_empty() {
         bail!("no usable Vulkan device; `drystone info` says why, and the CPU backend always works: --backend cpu");
     }
-    show(&outcomes);
+    show(&outcomes)?;
     compare(&outcomes)
 }
 
@@ -169,7 +166,7 @@ fn vulkan_devices(options: &Options) -> anyhow::Result<Vec<Arc<OwnDevice>>> {
     let loader = match Loader::system() {
         Ok(loader) => loader,
         Err(error) => {
-            println!("CPU only: {error}");
+            say!("CPU only: {error}");
             return Ok(Vec::new());
         }
     };
@@ -178,7 +175,7 @@ fn vulkan_devices(options: &Options) -> anyhow::Result<Vec<Arc<OwnDevice>>> {
     let supports = match loader.devices() {
         Ok(supports) => supports,
         Err(error) => {
-            println!("CPU only: {error}");
+            say!("CPU only: {error}");
             return Ok(found);
         }
     };
@@ -190,11 +187,11 @@ fn vulkan_devices(options: &Options) -> anyhow::Result<Vec<Arc<OwnDevice>>> {
         let device = OwnDeviceOptions { name: Some(name.clone()), ..Default::default() };
         match OwnDevice::new(&loader, &device) {
             Ok(device) => found.push(Arc::new(device)),
-            Err(error) => println!("left out: {error}"),
+            Err(error) => say!("left out: {error}"),
         }
     }
     if found.is_empty() {
-        println!("CPU only: {}", drystone::vulkan::Error::NoDevice(options.device.clone()));
+        say!("CPU only: {}", drystone::vulkan::Error::NoDevice(options.device.clone()));
     }
     Ok(found)
 }
@@ -204,7 +201,7 @@ fn milliseconds(mut times: Vec<Duration>) -> String {
     times.get(times.len() / 2).map_or_else(|| "-".to_owned(), |t| format!("{:.3}", t.as_secs_f64() * 1e3))
 }
 
-fn show(outcomes: &[Outcome]) {
+fn show(outcomes: &[Outcome]) -> anyhow::Result<()> {
     let mut header = vec!["pass".to_owned(), "dispatches".to_owned()];
     header.extend(outcomes.iter().map(|o| format!("{} [ms]", o.device)));
     let stages = outcomes.iter().map(|o| o.times[0].by_stage()).max_by_key(Vec::len).unwrap_or_default();
@@ -221,8 +218,9 @@ fn show(outcomes: &[Outcome]) {
     let mut total = vec!["all passes".to_owned(), String::new()];
     total.extend(outcomes.iter().map(|o| milliseconds(o.times.iter().map(RunTimes::total).collect())));
     rows.push(total);
-    println!();
-    print!("{}", table::text(&header, &rows));
+    say!();
+    say!("{}", table::text(&header, &rows).trim_end());
+    Ok(())
 }
 
 fn compare(outcomes: &[Outcome]) -> anyhow::Result<()> {
@@ -233,6 +231,6 @@ fn compare(outcomes: &[Outcome]) -> anyhow::Result<()> {
         }
     }
     let what = if outcomes.len() > 1 { "every backend found the same" } else { "found" };
-    println!("\n{what} {} pairs, in the same order every time", first.pairs.len());
+    say!("\n{what} {} pairs, in the same order every time", first.pairs.len());
     Ok(())
 }

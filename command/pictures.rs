@@ -1,5 +1,6 @@
 //! Pictures of a run: the last state, a file a frame, or a film.
 
+use super::files::Output;
 use super::film::Film;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -8,9 +9,8 @@ use drystone::glam::Vec3;
 use drystone::render::{Camera, Image, Picture, RenderOptions, Renderer, Show};
 use drystone::scenes::Scene;
 use indicatif::ProgressBar;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// What colours tell.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -77,19 +77,16 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     parts.ok_or_else(|| "expected pixels across and down, like 960x540".to_owned())
 }
 
-/// Fails early when a file cannot be written later.
-pub fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
-    Ok(BufWriter::new(File::create(path).with_context(|| format!("cannot write {}", path.display()))?))
-}
-
 /// Writes a picture as PNG, without its alpha.
 pub fn encode(image: &Image, target: impl Write) -> anyhow::Result<()> {
     let mut encoder = png::Encoder::new(target, image.width, image.height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::High);
     let rgb: Vec<u8> = image.rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
-    encoder.write_header()?.write_image_data(&rgb)?;
-    Ok(())
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&rgb)?;
+    // What comes behind the picture is written when the writer goes, too; but then nobody is told when it fails.
+    Ok(writer.finish()?)
 }
 
 /// Takes the pictures of a run.
@@ -99,7 +96,7 @@ pub struct Pictures<'a> {
     picture: Picture,
     bar: ProgressBar,
     frames: u32,
-    still: Option<BufWriter<File>>,
+    still: Option<Output>,
     film: Option<Film>,
 }
 
@@ -140,7 +137,7 @@ impl<'a> Pictures<'a> {
             picture: Picture::from(camera).showing(show),
             bar: bar.clone(),
             frames,
-            still: options.png.as_deref().map(create).transpose()?,
+            still: options.png.as_deref().map(Output::create).transpose()?,
             film: film.transpose()?,
         })
     }
@@ -181,7 +178,9 @@ impl<'a> Pictures<'a> {
         self.bar.set_message(format!("frame {number} of {}", self.frames - 1));
         if let Some(folder) = &self.options.frames {
             let path = folder.join(format!("{number:05}.png"));
-            encode(&image, create(&path)?).with_context(|| format!("cannot write {}", path.display()))?;
+            let mut file = Output::create(&path)?;
+            encode(&image, &mut file).with_context(|| format!("cannot write {}", path.display()))?;
+            file.finish()?;
         }
         if let Some(film) = &mut self.film {
             film.add(&image)?;
@@ -190,9 +189,10 @@ impl<'a> Pictures<'a> {
     }
 
     pub fn finish(mut self, simulation: &mut Simulation) -> anyhow::Result<()> {
-        if let Some(target) = self.still.take() {
+        if let Some(mut target) = self.still.take() {
             let image = self.take(simulation)?;
-            encode(&image, target).context("cannot write the picture")?;
+            encode(&image, &mut target).context("cannot write the picture")?;
+            target.finish()?;
         }
         if let Some(film) = self.film {
             self.bar.set_message("writing the film");

@@ -19,6 +19,9 @@ struct Pass {
     times: Vec<f32>,
 }
 
+/// Most events of a run that the report has.
+const MOST_EVENTS: usize = 1_000_000;
+
 /// What is watched while the scene runs.
 pub struct Watched {
     worst: Worst,
@@ -31,6 +34,7 @@ pub struct Watched {
     passes: Vec<Pass>,
     last: StepReport,
     events: Vec<Value>,
+    events_left_out: u64,
     fallback: u32,
     overflow: u32,
 }
@@ -47,6 +51,7 @@ impl Watched {
             passes: Vec::new(),
             last: StepReport::default(),
             events: Vec::new(),
+            events_left_out: 0,
             fallback: 0,
             overflow: 0,
         };
@@ -92,7 +97,10 @@ impl Watched {
         }
         let new = |b: &BodyHandle| named(json!({"step": now, "event": "added", "body": b.index()}), world.name(*b));
         self.events.extend(added.iter().map(new));
-        self.events.extend(report.events.iter().map(|e| event(e, world)));
+        // A file can ask for every contact to be told in every step, for as many steps as it likes.
+        let room = MOST_EVENTS.saturating_sub(self.events.len());
+        self.events.extend(report.events.iter().take(room).map(|e| event(e, world)));
+        self.events_left_out += report.events.len().saturating_sub(room) as u64;
         self.fallback = self.fallback.max(report.fallback_bodies);
         self.overflow += report.grown;
         self.last = report;
@@ -323,6 +331,7 @@ impl Run {
             "joints": self.joints(world),
             "pose_hash": format!("{:016x}", end.pose_hash),
             "events": watched.events,
+            "events_left_out": watched.events_left_out,
         });
         if !self.followers.is_empty() {
             report["traces"] = self.followers.json();

@@ -1,6 +1,9 @@
 //! `drystone run`: a scene, a progress bar, the table of passes, a report.
 
+use super::budget::{self, BudgetOptions};
+use super::files::Output;
 use super::follow::{FollowOptions, Followers};
+use super::interrupt::{self, Ended};
 use super::log;
 use super::outputs;
 use super::report::{Run, Watched};
@@ -8,6 +11,7 @@ use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
 use drystone::backend::Device;
 use drystone::metrics::Metrics;
+use drystone::scenes::file::Budget;
 use drystone::scenes::{self, Scene, Script};
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions};
 use drystone::{Settings, Simulation};
@@ -61,6 +65,8 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "DETAIL")]
     log: Option<log::Detail>,
     #[command(flatten)]
+    budget: BudgetOptions,
+    #[command(flatten)]
     follow: FollowOptions,
     #[command(flatten)]
     outputs: outputs::FileOptions,
@@ -73,14 +79,16 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(detail) = options.log {
         log::start(detail);
     }
-    let mut scene = prepare(&options.scene, &options.set)?;
+    let time = options.budget.time()?;
+    let mut scene = prepare_within(&options.scene, &options.set, &options.budget.file())?;
     if let Some(iterations) = options.iterations {
         scene.settings.iterations = iterations;
     }
     scene.settings.check()?;
     let dt = options.dt.unwrap_or(scene.dt);
-    if !(dt > 0.0 && dt <= 1.0) {
-        bail!("a time step of {dt} s: it must be greater than 0, and at most 1 s");
+    let least = drystone::LEAST_TIME_STEP;
+    if !(dt >= least && dt <= 1.0) {
+        bail!("a time step of {dt:e} s: it must be at least {least:e} s, and at most 1 s");
     }
     let worth = (f64::from(scene.seconds) / f64::from(dt)).round();
     let steps = match options.steps {
@@ -89,12 +97,8 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         None => (worth as u32).max(1),
     };
     // Where the report cannot be written, nobody should have to wait for it.
-    let mut json: Option<Box<dyn Write>> = match options.json.as_deref() {
-        None => None,
-        Some("-") => Some(Box::new(std::io::stdout())),
-        Some(path) => Some(Box::new(std::fs::File::create(path).with_context(|| format!("cannot write {path}"))?)),
-    };
     let to_stderr = options.json.as_deref() == Some("-");
+    let json = options.json.as_ref().filter(|_| !to_stderr).map(|path| Output::create(path.as_ref())).transpose()?;
     let mut out: Box<dyn Write> = if to_stderr { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) };
 
     let bar = ProgressBar::new(u64::from(steps));
@@ -104,7 +108,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let mut followers = Followers::new(&options.follow, &scene, dt, keep)?;
     let mut outputs = outputs::Outputs::new(&options.outputs, &scene, steps, dt, &bar)?;
     let (name, bodies, settings) = (scene.name, scene.world.len(), scene.settings);
-    let mut simulation = Simulation::new(scene.world, settings, device(options)?)?;
+    let limits = options.budget.limits();
+    let mut simulation = budget::explained(Simulation::within(scene.world, settings, device(options)?, limits))?;
+    interrupt::watch(time)?;
     let info = simulation.device();
     writeln!(out, "{name}: {bodies} bodies on {} ({})", info.name, info.backend)?;
     let start = Metrics::of(&mut simulation)?;
@@ -112,12 +118,14 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     followers.see(0, &mut simulation)?;
     outputs.start(&mut simulation)?;
     let mut end = start;
-    for step in 0..steps {
+    let mut made = 0;
+    while made < steps && interrupt::why().is_none() {
+        let step = made;
         let time = f64::from(step) * f64::from(dt);
         let added = script.before_step(&mut simulation, time, dt).with_context(|| format!("before step {step}"))?;
         let now = simulation.steps();
         let clock = Instant::now();
-        let report = simulation.step(dt).with_context(|| format!("step {step}"))?;
+        let report = budget::step(&mut simulation, dt).with_context(|| format!("step {step}"))?;
         let time = clock.elapsed();
         outputs.step(step, time, &report, &mut simulation)?;
         watched.step(now, time, added, report, simulation.world());
@@ -128,22 +136,43 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
             bar.set_message(format!("top {:.2} m, {} contacts", end.top, end.contacts));
         }
         bar.inc(1);
+        made += 1;
     }
+    let ended = Ended::after(made, steps).filter(|_| made < steps);
     followers.finish()?;
     outputs.finish(&mut simulation, &followers)?;
     bar.finish_and_clear();
 
-    let run = Run { name, steps, dt, start, end, watched, followers };
+    let run = Run { name, steps: made, dt, start, end, watched, followers };
     write!(out, "{}", run.table(&simulation))?;
-    if let Some(json) = &mut json {
-        let report = run.json(&mut simulation, options.state)?;
-        writeln!(json, "{}", serde_json::to_string_pretty(&report)?).context("cannot write the report")?;
+    out.flush()?;
+    if options.json.is_some() {
+        let mut report = run.json(&mut simulation, options.state)?;
+        if let Some(ended) = &ended {
+            report["ended_early"] = ended.to_string().into();
+        }
+        let text = serde_json::to_string_pretty(&report)? + "\n";
+        match json {
+            Some(mut file) => {
+                file.write_all(text.as_bytes()).context("cannot write the report")?;
+                file.finish()?;
+            }
+            None => {
+                let mut stdout = std::io::stdout();
+                stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context("cannot write the report")?;
+            }
+        }
     }
-    Ok(())
+    ended.map_or(Ok(()), |ended| Err(ended.into()))
+}
+
+/// Builds or reads the scene, as [`prepare_within`] does, with what files may have by default.
+pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
+    prepare_within(name, set, &Budget::default())
 }
 
 /// Builds or reads the scene, and sorts `--set` into settings and parameters of it.
-pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
+fn prepare_within(name: &str, set: &[String], budget: &Budget) -> anyhow::Result<Scene> {
     let from_file = std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let mut parameters = BTreeMap::new();
     let mut wanted = Vec::new();
@@ -161,7 +190,7 @@ pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
     } else if let Some(key) = parameters.into_keys().next() {
         bail!("{name}: there is no setting `{key}`, and files have no parameters")
     } else {
-        scenes::file::read(name)?
+        scenes::file::read_within(name, budget)?
     };
     scene.settings.set_all(wanted)?;
     Ok(scene)

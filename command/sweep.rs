@@ -117,15 +117,15 @@ fn svg(key: &str, curves: &[Curve]) -> String {
 pub fn run(options: &Options) -> anyhow::Result<()> {
     let (key, values) = pair(&options.param)?;
     let curves = values.split(',').map(|value| curve(options, key, value)).collect::<anyhow::Result<Vec<Curve>>>()?;
-    println!("{:>16} {:>16} {:>16} {:>16}", key, "worst error [m]", "last error [m]", "last height [m]");
+    say!("{:>16} {:>16} {:>16} {:>16}", key, "worst error [m]", "last error [m]", "last height [m]");
     for curve in &curves {
         let worst = curve.points.iter().map(|p| p.1).fold(0.0, f64::max);
         let (_, error, height) = curve.points.last().copied().unwrap_or_default();
-        println!("{:>16} {worst:>16.5} {error:>16.5} {height:>16.4}", curve.value);
+        say!("{:>16} {worst:>16.5} {error:>16.5} {height:>16.4}", curve.value);
     }
     for (path, text) in [(&options.csv, csv(key, &curves)), (&options.svg, svg(key, &curves))] {
         if let Some(path) = path {
-            std::fs::write(path, text).with_context(|| format!("cannot write {path}"))?;
+            super::files::write(path.as_ref(), text.as_bytes())?;
         }
     }
     Ok(())

@@ -1,11 +1,10 @@
 //! A trace of every pass of every step, in the format that Chrome (`chrome://tracing`) and Perfetto open.
 
-use super::pictures::create;
+use super::files::Output;
 use anyhow::Context;
 use drystone::StepReport;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ const PASSES: u32 = 2;
 
 /// A trace that is being written.
 pub struct Trace {
-    file: BufWriter<File>,
+    file: Output,
     events: u64,
 }
 
@@ -25,7 +24,7 @@ fn microseconds(time: Duration) -> f64 {
 
 impl Trace {
     pub fn new(path: &Path, scene: &str) -> anyhow::Result<Self> {
-        let mut trace = Self { file: create(path)?, events: 0 };
+        let mut trace = Self { file: Output::create(path)?, events: 0 };
         trace.file.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
         let name = |what: &str, thread: u32, name: &str| json!({"ph": "M", "name": what, "pid": PROCESS, "tid": thread, "args": {"name": name}});
         trace.event(&name("process_name", 0, &format!("drystone run {scene}")))?;
@@ -69,6 +68,6 @@ impl Trace {
 
     pub fn finish(mut self) -> anyhow::Result<()> {
         self.file.write_all(b"\n]}\n").context("cannot write the trace")?;
-        self.file.flush().context("cannot write the trace")
+        self.file.finish()
     }
 }

@@ -183,6 +183,7 @@ fn main() -> Result<()> {
     std::thread::scope(|scope| scope.spawn(|| kernels.compile_all()).join().expect("no panic"))?;
 
     let (world, mut boxes) = world()?;
+    let first_boxes = boxes.clone();
     // SAFETY: as above, for the stepper.
     let mut stepper = unsafe {
         let memory = GpuAllocator::new(&renderer.host)?;
@@ -239,7 +240,7 @@ fn main() -> Result<()> {
     let options = OwnDeviceOptions { name: Some(renderer.name.clone()), ..Default::default() };
     let own = Arc::new(OwnDevice::new(&Loader::system()?, &options)?);
     let mut simulation = Simulation::new(world, Settings::default(), Device::Vulkan(own))?;
-    let (_, mut boxes) = self::world()?;
+    let mut boxes = first_boxes;
     let compared = dropped.is_empty();
     for frame in 1..=FRAMES {
         play(frame, simulation.world_mut(), &mut boxes)?;

@@ -168,7 +168,7 @@ fn the_broad_phase_has_every_barrier_and_no_more() {
     let boxes = recording.buffer("boxes", 5000).unwrap();
     recording.fill(overflow, 0..1, 0).unwrap();
     let tree = Bvh { boxes, extent: Extent::host(5000), counters, spare: 0 }.record(&mut recording, "bvh").unwrap();
-    let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64 };
+    let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
     search.record(&mut recording, "pairs", &tree).unwrap();
     check(&recording);
 }
@@ -202,6 +202,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         body_poses: false,
         features: drystone::world::Features::NONE,
         row_stiffness: false,
+        most_pairs: u32::MAX,
     };
     StepPlan::new(capacities, options).unwrap().recording
 }

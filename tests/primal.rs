@@ -33,6 +33,7 @@ const OPTIONS: StepOptions = StepOptions {
     features: drystone::world::Features::NONE,
     momentum: true,
     row_stiffness: false,
+    most_pairs: u32::MAX,
 };
 
 /// A warm state, and the plan it belongs to.

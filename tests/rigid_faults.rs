@@ -118,7 +118,7 @@ fn time_steps_out_of_range_are_refused_and_zero_does_nothing() {
     let mut world = World::new();
     let body = world.add(BodyDesc::dynamic().with(cube())).unwrap();
     let mut simulation = simulate(world);
-    for dt in [-DT, f32::NAN, f32::INFINITY, 10.0] {
+    for dt in [-DT, f32::NAN, f32::INFINITY, 10.0, 1e-45, 9e-7] {
         assert!(matches!(simulation.step(dt).unwrap_err(), Error::TimeStep(_)), "{dt}");
     }
     simulation.step(0.0).unwrap();
@@ -489,7 +489,7 @@ fn without_memory_for_contacts_a_step_fails_and_others_go_on() {
     }
     assert!(matches!(simulation.step(DT).unwrap_err(), Error::MemoryLimit { .. }), "4950 pairs do not fit");
     assert_eq!(simulation.steps(), 1);
-    assert_eq!(simulation.body(crowd[7]).unwrap().position, Vec3::ZERO, "moved, but not stepped");
+    assert_eq!(simulation.body(crowd[7]).unwrap().position, Vec3::X * 21.0, "nothing of the step was made");
     // Apart again, it works; and so does more memory.
     for (i, &body) in crowd.iter().enumerate() {
         simulation.world_mut().set_pose(body, Vec3::X * (3.0 * i as f32), Quat::IDENTITY).unwrap();

@@ -123,7 +123,7 @@ fn trees_over_more_boxes_than_a_buffer_has_stay_inside() {
         let boxes = recording.buffer("boxes", 10).unwrap();
         let tree = Bvh { boxes, extent: Extent::host(beyond), counters, spare: 3 };
         let tree = tree.record(&mut recording, "tree").unwrap();
-        let search = Search { capacity: 1000, needed: 0, overflow, bit: 77, tile: 0 };
+        let search = Search { capacity: 1000, needed: 0, overflow, bit: 77, tile: 0, crowded: 9, most: 1 };
         search.record(&mut recording, "search", &tree).unwrap();
         let mut runner = cpu(recording);
         runner.write(boxes, &[Aabb { min: Vec3::ZERO, max: Vec3::ONE }; 10]).unwrap();

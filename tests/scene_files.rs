@@ -113,7 +113,7 @@ fn mistakes_are_named_with_their_place() {
         (r#"{"bodies": [], "gravity": [0, 0, 1e39]}"#.into(), "gravity[2] is not finite in single precision: 1e39"),
         (r#"{"bodies": [], "seconds": 0}"#.into(), "seconds is out of range: 0; it must be greater than 0"),
         (r#"{"bodies": [], "seconds": 1e30}"#.into(), "seconds is out of range"),
-        (r#"{"bodies": [], "dt": -1}"#.into(), "dt is out of range: -1; it must be greater than 0, and at most 1"),
+        (r#"{"bodies": [], "dt": -1}"#.into(), "dt is out of range: -1; it must be 0.000001 or more, and at most 1"),
         (r#"{"bodies": [], "settings": {"speed": 1}}"#.into(), "settings.speed: there is no such setting"),
         (r#"{"bodies": [], "settings": {"alpha": 2}}"#.into(), "settings.alpha is 2; it must be 0 to 1"),
         (r#"{"bodies": [], "settings": {"alpha": "x"}}"#.into(), "settings.alpha is a string; it must be a number"),

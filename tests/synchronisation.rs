@@ -18,7 +18,7 @@ fn every_barrier_that_is_taken_out_is_missed() {
     let boxes = recording.buffer("boxes", 100).unwrap();
     recording.fill(overflow, 0..1, 0).unwrap();
     let tree = Bvh { boxes, extent: Extent::host(100), counters, spare: 0 }.record(&mut recording, "bvh").unwrap();
-    let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64 };
+    let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
     search.record(&mut recording, "pairs", &tree).unwrap();
 
     let complete = schedule(&recording);

@@ -6,6 +6,8 @@
 use crate::plan::{Buffer, BufferId, Recording};
 use crate::{Error, Result};
 use bytemuck::Pod;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Duration;
 
 /// What runs the kernels.
@@ -120,6 +122,47 @@ impl Part {
     pub const FIRST: Self = Self(0);
 }
 
+/// The memory that a part brought, and that which its commands touch.
+pub(crate) struct PartBlocks {
+    own: Range<u32>,
+    /// `None` when it was detached.
+    used: Option<BTreeSet<u32>>,
+}
+
+impl PartBlocks {
+    /// Of a recording whose blocks from number `first` on are its own.
+    pub fn new(recording: &Recording, first: usize) -> Self {
+        let first = u32::try_from(first).unwrap_or(u32::MAX);
+        let end = recording.blocks().len() as u32;
+        Self { own: first..end.max(first), used: Some(recording.used_blocks()) }
+    }
+
+    /// Of a part that was detached.
+    pub fn gone() -> Self {
+        Self { own: 0..0, used: None }
+    }
+
+    /// Whether it was not detached.
+    pub fn is_there(&self) -> bool {
+        self.used.is_some()
+    }
+
+    /// Blocks that can be given back with a part, which is one of those that were attached.
+    pub fn check_detach<'a>(
+        recording: &Recording,
+        parts: impl Iterator<Item = &'a Self> + Clone,
+        part: Part,
+    ) -> Result<Range<u32>> {
+        let found = parts.clone().nth(part.0 as usize).filter(|p| p.is_there() && part != Part::FIRST);
+        let own = found.ok_or_else(|| no_part(recording, part))?.own.clone();
+        let uses = |p: &Self| p.used.as_ref().is_some_and(|used| own.clone().any(|block| used.contains(&block)));
+        match (0..).zip(parts).find(|(user, p)| *user != part.0 && uses(p)) {
+            Some((user, _)) => Err(Error::PartInUse { recording: recording.name().to_owned(), part: part.0, user }),
+            None => Ok(own),
+        }
+    }
+}
+
 /// A recording with its buffers, ready to run.
 pub trait Runner: Send {
     /// What runs the kernels.
@@ -136,8 +179,11 @@ pub trait Runner: Send {
     /// Reads part of a buffer. Waits for the device.
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()>;
     /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from [`Runner::recording`].
-    /// Its own buffers are made too, and stay as long as the runner.
+    /// Its own buffers are made too, and stay until it is detached, or as long as the runner.
     fn attach(&mut self, recording: Recording) -> Result<Part>;
+    /// Gives back what a recording that was attached needs: its commands, and the memory of the buffers that it brought. Handles of
+    /// those lead nowhere from now on, or to what is attached next. Refused while another part uses them.
+    fn detach(&mut self, part: Part) -> Result<()>;
     /// Runs an attached recording once and waits for it.
     fn run_part(&mut self, part: Part) -> Result<RunTimes>;
     /// Runs the recording once and waits for it.

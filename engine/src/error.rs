@@ -6,6 +6,10 @@ use drystone_kernels::manifest;
 /// Result with the engine's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+fn at_least(pairs: u32) -> String {
+    if pairs == u32::MAX { "more".to_owned() } else { pairs.to_string() }
+}
+
 /// What can go wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -31,6 +35,16 @@ pub enum Error {
         recording: String,
         /// The part.
         part: u32,
+    },
+    /// A part whose buffers another one uses.
+    #[error("part {part} of `{recording}` cannot be detached: part {user} uses its buffers; detach that one first")]
+    PartInUse {
+        /// The runner's recording.
+        recording: String,
+        /// The part.
+        part: u32,
+        /// Who uses its buffers.
+        user: u32,
     },
     /// More bytes than a buffer holds.
     #[error("{size} bytes at offset {offset} do not fit into buffer `{buffer}` of {capacity} bytes")]
@@ -62,6 +76,17 @@ pub enum Error {
         /// Bytes it may have.
         limit: u64,
     },
+    /// More pairs of colliders than the simulation was allowed.
+    #[error(
+        "{} pairs of colliders overlap, but the simulation was limited to {limit}; bodies lie in one place, or are so fast \
+         that their ways overlap: move them apart, or raise the limit", at_least(*.needed)
+    )]
+    PairLimit {
+        /// Pairs there are; `u32::MAX` when the search was ended before it had counted them.
+        needed: u32,
+        /// Pairs there may be.
+        limit: u32,
+    },
     /// The thread pool cannot be made.
     #[error("cannot start worker threads: {0}")]
     Threads(String),
@@ -84,7 +109,7 @@ pub enum Error {
     #[error(transparent)]
     Snapshot(#[from] crate::SnapshotError),
     /// A time step that cannot be made.
-    #[error("a time step of {0} s: it must be between 0 and 1 s")]
+    #[error("a time step of {0:e} s: it must be between 1e-6 s a sub-step and 1 s")]
     TimeStep(f32),
     /// The Vulkan backend.
     #[cfg(feature = "vulkan")]

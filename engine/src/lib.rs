@@ -53,4 +53,5 @@ pub use queries::{QueryBatch, QueryError, QueryFilter, QueryResults};
 pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::Simulation;
 pub use snapshot::{Snapshot, SnapshotError};
+pub use stepper::LEAST_TIME_STEP;
 pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, StepReport, Stepper};

@@ -1,10 +1,11 @@
 //! A world that moves: the convenient way to run it, with buffers that grow by themselves. It waits for every step.
 
-use crate::backend::{Device, DeviceInfo, MemoryUse, Runner, RunnerExt};
+use crate::backend::{Device, DeviceInfo, MemoryUse, Part, Runner, RunnerExt};
+use crate::plan::Recording;
 use crate::plan::step::StepPlan;
 use crate::queries::{QueryBatch, QueryResults};
-use crate::state::{Capacities, StateBuffers, UserBuffer};
-use crate::stepper::{BodyState, JointState, StepReport, Stepper, first_capacities};
+use crate::state::{Capacities, Limits, StateBuffers, UserBuffer};
+use crate::stepper::{BodyState, JointState, StepReport, Stepper, Token, first_capacities};
 use crate::world::{BodyHandle, JointHandle, World};
 use crate::{Result, Settings, Snapshot};
 
@@ -23,6 +24,12 @@ impl Simulation {
     /// The same with room for so much at first. It grows when it is not enough, with the same results.
     pub fn with_capacities(world: World, settings: Settings, device: Device, capacities: Capacities) -> Result<Self> {
         Self::with_user_buffers(world, settings, device, capacities, Vec::new())
+    }
+
+    /// The same within limits: a world that does not fit is refused before anything is allocated, and so are steps that would
+    /// need more.
+    pub fn within(world: World, settings: Settings, device: Device, limits: Limits) -> Result<Self> {
+        Ok(Self { stepper: Stepper::within(&device, world, settings, limits)? })
     }
 
     /// The same with persistent buffers of the user's, which grow with the world.
@@ -62,7 +69,7 @@ impl Simulation {
     }
 
     /// Memory of the step by buffer, or by several that are not in use at the same time, and of frames that are kept. What was
-    /// attached to the runner is not counted.
+    /// attached to the runner is not among it: see [`Simulation::attached_memory`].
     pub fn memory(&self) -> Vec<MemoryUse> {
         let mut memory = self.stepper.device.memory();
         memory.truncate(self.plan().recording.blocks().len());
@@ -70,10 +77,32 @@ impl Simulation {
         memory
     }
 
+    /// Bytes of what was attached to the runner: by renderers, ray casters, queries.
+    pub fn attached_memory(&self) -> u64 {
+        self.stepper.device.memory().iter().skip(self.plan().recording.blocks().len()).map(|m| m.bytes).sum()
+    }
+
+    /// Gives back the memory of renderers and ray casters that were dropped. The next step and whoever attaches something
+    /// next do so too.
+    pub fn free_attached(&mut self) -> Result<()> {
+        self.stepper.detach_unheld()
+    }
+
+    /// Attaches a recording for as long as its token lives.
+    pub(crate) fn attach_held(&mut self, recording: Recording) -> Result<(Part, Token)> {
+        self.stepper.attach_held(recording)
+    }
+
     /// Lets buffers grow to so many bytes together and no further. A step that needs more gives
     /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) and is not made; the world can be changed and stepped on.
     pub fn limit_memory(&mut self, bytes: Option<u64>) {
         self.stepper.limit_memory(bytes);
+    }
+
+    /// Lets so many pairs of colliders overlap and no more: see [`Limits::pairs`]. A step that has more gives
+    /// [`Error::PairLimit`](crate::Error::PairLimit) and is not made.
+    pub fn limit_pairs(&mut self, pairs: Option<u32>) {
+        self.stepper.limit_pairs(pairs);
     }
 
     /// Gives the next step as many iterations as the first of a world has: see [`Stepper::start_cold`].

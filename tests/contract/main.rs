@@ -364,3 +364,33 @@ fn a_lost_device_is_told_once_by_the_call_that_met_it_and_then_nothing_is_asked_
         nothing_left("after the device was lost");
     }
 }
+
+#[test]
+fn time_stamps_that_are_garbage_are_times_and_no_panic() {
+    let device = common::open("llvmpipe");
+    let garbage =
+        [vec![7], vec![9, 3, 1], vec![u64::MAX, 0], vec![0, u64::MAX / 2, 5, u64::MAX], vec![1 << 63, 1 << 62]];
+    for stamps in garbage {
+        let host = wrapped(device.host(), false);
+        let commands = vk::CommandBuffer::from_raw(1);
+        // SAFETY: no driver is behind the host's functions.
+        unsafe {
+            let mut stepper = stepper(&host, small_world().0).unwrap();
+            let mut told = 0;
+            for frame in 1..=4 {
+                let prepared = stepper.prepare(DT, frame - 1).unwrap();
+                stepper.record(commands, prepared, None, None);
+                state(|s| s.stamps = stamps.clone());
+                for report in stepper.poll(frame).unwrap() {
+                    told += report.times.len();
+                    for times in &report.times {
+                        // Nothing goes backwards: the longest pass is what half of the counter can tell.
+                        let half = Duration::from_nanos(u64::MAX / 2 + 1024);
+                        assert!(times.passes.iter().all(|p| p.time <= half), "{stamps:?}: {:?}", times.total());
+                    }
+                }
+            }
+            assert!(told > 0, "the stamps were taken");
+        }
+    }
+}

@@ -25,6 +25,8 @@ pub struct State {
     pub fails: Option<(usize, vk::Result)>,
     /// Whether the device was lost.
     pub lost: bool,
+    /// Time stamps that a query gives instead, over and over, as if all were there.
+    pub stamps: Vec<u64>,
     /// What was made and not destroyed: handle, and what makes such.
     pub live: BTreeMap<u64, &'static str>,
     /// Bytes that a driver allocated with the host's callbacks, by address.
@@ -504,6 +506,13 @@ unsafe extern "system" fn get_query_pool_results(
     }
     if state(|s| s.lost) {
         return vk::Result::ERROR_DEVICE_LOST;
+    }
+    let stamps = state(|s| s.stamps.clone());
+    if !stamps.is_empty() {
+        let words = (0..queries as usize).flat_map(|i| [stamps[i % stamps.len()], 1]);
+        // SAFETY: the caller has room for two words a query, 64 bits each, as its flags say.
+        words.enumerate().for_each(|(i, word)| unsafe { to.cast::<u64>().add(i).write_unaligned(word) });
+        return vk::Result::SUCCESS;
     }
     match real {
         Some(real) => {

@@ -360,7 +360,7 @@ fn queries_see_bodies_where_the_step_has_left_them() {
             batch.sphere_cast(ball.centre, ball.radius, motion, QueryFilter::default()).unwrap();
         }
         let found = simulation.query(&batch).unwrap();
-        let met = found.casts.iter().flatten().filter(|h| moved.mass(h.body).unwrap() > 0.0).count();
+        let met = found.casts.iter().flatten().filter(|h| described.mass(h.body).unwrap() > 0.0).count();
         assert!(met > 200, "{met} meet bodies that fell");
         for_all(balls.len(), |i| {
             let expected = [TOLERANCE, -TOLERANCE].map(|thicker| balls[i].first(&targets, thicker));

@@ -8,7 +8,7 @@
 
 mod memory;
 
-use crate::backend::{DeviceInfo, MemoryUse, Part, PassTime, RunTimes, Runner, check_bounds, no_part};
+use crate::backend::{DeviceInfo, MemoryUse, Part, PartBlocks, PassTime, RunTimes, Runner, check_bounds, no_part};
 use crate::plan::{BlockInfo, BufferId, Command, Groups, Recording, Stage};
 use crate::state::Role;
 use crate::{Error, Result};
@@ -35,6 +35,7 @@ pub struct Cpu {
 struct ReadyPart {
     commands: Vec<(&'static str, Ready)>,
     runs: u64,
+    blocks: PartBlocks,
 }
 
 /// A command with its addresses looked up.
@@ -209,11 +210,29 @@ impl Runner for Cpu {
     fn attach(&mut self, recording: Recording) -> Result<Part> {
         recording.check_shares(&self.recording)?;
         let mut new = blocks(&recording, self.memory.len())?;
+        let blocks = PartBlocks::new(&recording, self.memory.len());
         self.memory.append(&mut new);
         self.recording.adopt_buffers(&recording);
         let ready = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &recording, &mut self.memory)));
-        self.parts.push(ReadyPart { commands: ready.collect(), runs: 0 });
+        self.parts.push(ReadyPart { commands: ready.collect(), runs: 0, blocks });
         Ok(Part(self.parts.len() as u32 - 1))
+    }
+
+    fn detach(&mut self, part: Part) -> Result<()> {
+        let own = PartBlocks::check_detach(&self.recording, self.parts.iter().map(|p| &p.blocks), part)?;
+        // First the commands, which have addresses of what goes.
+        let slot = &mut self.parts[part.0 as usize];
+        (slot.commands, slot.blocks) = (Vec::new(), PartBlocks::gone());
+        self.recording.forget(own.clone());
+        let small = self.recording.blocks();
+        self.memory.truncate(small.len());
+        for index in own.filter(|index| (*index as usize) < small.len()) {
+            // An empty buffer still has an address. Without memory for that, it keeps what it had.
+            if let Some(block) = Block::zeroed(small[index as usize].size) {
+                self.memory[index as usize] = block;
+            }
+        }
+        Ok(())
     }
 
     fn replace(&mut self, recording: Recording) -> Result<()> {
@@ -228,14 +247,17 @@ impl Runner for Cpu {
             self.memory = memory;
         }
         let commands = recording.commands().iter().map(|c| (c.name(), Ready::new(c, &recording, &mut self.memory)));
-        self.parts = vec![ReadyPart { commands: commands.collect(), runs: 0 }];
+        let blocks = PartBlocks::new(&recording, 0);
+        self.parts = vec![ReadyPart { commands: commands.collect(), runs: 0, blocks }];
         self.recording = recording;
         Ok(())
     }
 
     fn run_part(&mut self, part: Part) -> Result<RunTimes> {
+        let wanted = part;
         let Self { parts, pool, recording, .. } = self;
-        let part = parts.get_mut(part.0 as usize).ok_or_else(|| no_part(recording, part))?;
+        let part = parts.get_mut(part.0 as usize).filter(|p| p.blocks.is_there());
+        let part = part.ok_or_else(|| no_part(recording, wanted))?;
         let mut times = RunTimes { run: part.runs, passes: Vec::with_capacity(part.commands.len()) };
         let threads = pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u32);
         let mut run = || {

@@ -70,7 +70,10 @@ impl Failure {
 impl From<WorldError> for Failure {
     fn from(error: WorldError) -> Self {
         let code = match error {
-            WorldError::StaleBody { .. } | WorldError::StaleJoint { .. } => DrystoneResult::ErrorStale,
+            WorldError::StaleBody { .. }
+            | WorldError::StaleJoint { .. }
+            | WorldError::ForeignBody { .. }
+            | WorldError::ForeignJoint { .. } => DrystoneResult::ErrorStale,
             _ => DrystoneResult::ErrorValue,
         };
         Self::new(code, error.to_string())
@@ -115,7 +118,9 @@ impl From<Error> for Failure {
             Error::Settings(error) => return error.into(),
             Error::Snapshot(error) => return error.into(),
             Error::Vulkan(error) => return error.into(),
-            Error::OutOfHostMemory { .. } | Error::MemoryLimit { .. } => DrystoneResult::ErrorOutOfMemory,
+            Error::OutOfHostMemory { .. } | Error::MemoryLimit { .. } | Error::PairLimit { .. } => {
+                DrystoneResult::ErrorOutOfMemory
+            }
             Error::TimeStep(_) | Error::Plan(_) | Error::Query(_) => DrystoneResult::ErrorValue,
             _ => DrystoneResult::ErrorOther,
         };

@@ -5,6 +5,7 @@ use crate::state::Role;
 use bytemuck::Pod;
 use drystone_kernels::gpu::{Access, Buffer, BufferId, Invocation, Stage};
 use drystone_kernels::layout::{DispatchArgs, MAX_GROUPS_X};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Why a command cannot be recorded.
@@ -31,6 +32,14 @@ pub enum PlanError {
         buffer: u32,
         /// Buffers there are.
         buffers: usize,
+    },
+    /// A recording uses buffers of one that was detached.
+    #[error("recording `{recording}` uses buffers that were attached to `{base}` and are gone")]
+    Gone {
+        /// The recording.
+        recording: String,
+        /// What it was to be attached to.
+        base: String,
     },
     /// The elements of a buffer do not have the size that a stage expects.
     #[error("`{command}` binds `{buffer}` with {stride} bytes an element where the stage has {expected}")]
@@ -285,18 +294,21 @@ pub struct Recording {
     buffers: Vec<BufferInfo>,
     blocks: u32,
     commands: Vec<Command>,
+    /// Blocks whose memory was given back.
+    gone: Vec<Range<u32>>,
 }
 
 impl Recording {
     /// An empty recording. The name labels it in debuggers.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), buffers: Vec::new(), blocks: 0, commands: Vec::new() }
+        Self { name: name.into(), buffers: Vec::new(), blocks: 0, commands: Vec::new(), gone: Vec::new() }
     }
 
     /// An empty recording over the buffers of `base`, under the same handles. It may declare more of its own.
     /// [`Runner::attach`](crate::backend::Runner::attach) makes it ready beside `base`.
     pub fn sharing(base: &Self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), buffers: base.buffers.clone(), blocks: base.blocks, commands: Vec::new() }
+        let (buffers, blocks, gone) = (base.buffers.clone(), base.blocks, base.gone.clone());
+        Self { name: name.into(), buffers, blocks, commands: Vec::new(), gone }
     }
 
     /// Appends commands of a recording whose buffers this one shares.
@@ -309,7 +321,11 @@ impl Recording {
     /// Checks that the recording begins with the buffers of `base`.
     pub(crate) fn check_shares(&self, base: &Self) -> Result<(), PlanError> {
         if self.buffers.starts_with(&base.buffers) {
-            return self.check_shared_memory();
+            let used = self.used_blocks();
+            match base.gone.iter().flat_map(Clone::clone).find(|block| used.contains(block)) {
+                Some(_) => return Err(PlanError::Gone { recording: self.name.clone(), base: base.name.clone() }),
+                None => return self.check_shared_memory(),
+            }
         }
         Err(PlanError::NotShared { recording: self.name.clone(), base: base.name.clone() })
     }
@@ -318,6 +334,26 @@ impl Recording {
     pub(crate) fn adopt_buffers(&mut self, other: &Self) {
         self.buffers.extend(other.buffers.iter().skip(self.buffers.len()).cloned());
         self.blocks = self.blocks.max(other.blocks);
+    }
+
+    /// Blocks that its commands touch.
+    pub(crate) fn used_blocks(&self) -> BTreeSet<u32> {
+        self.commands.iter().flat_map(|command| self.uses(command)).map(|used| used.block.0).collect()
+    }
+
+    /// The memory of these blocks is given back: their buffers are empty from now on, and keep their numbers only. Those
+    /// behind which there is no other buffer go altogether, and their numbers are free again.
+    pub(crate) fn forget(&mut self, blocks: Range<u32>) {
+        for (id, info) in self.buffers.iter_mut().enumerate().filter(|(_, b)| blocks.contains(&b.block.0)) {
+            (info.name, info.count) = (format!("gone {id}"), 0);
+        }
+        self.gone.push(blocks);
+        while let Some(at) = self.gone.iter().position(|gone| gone.end == self.blocks) {
+            let gone = self.gone.swap_remove(at);
+            // Blocks and buffers of what is attached are numbered in the same order.
+            self.buffers.retain(|b| b.block.0 < gone.start);
+            self.blocks = gone.start;
+        }
     }
 
     /// Its name.
@@ -342,6 +378,7 @@ impl Recording {
             buffers: self.buffers.clone(),
             blocks: self.blocks,
             commands: self.commands.iter().take(count).cloned().collect(),
+            gone: self.gone.clone(),
         }
     }
 

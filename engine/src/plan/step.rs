@@ -35,6 +35,8 @@ pub struct StepOptions {
     pub row_stiffness: bool,
     /// Whether poses are also kept as the user means them, for drawing.
     pub body_poses: bool,
+    /// Pairs beyond which nobody looks for more, and the step is refused; `u32::MAX` for no limit.
+    pub most_pairs: u32,
     /// What some collider of the world is or does.
     pub features: Features,
 }

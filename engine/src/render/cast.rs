@@ -48,6 +48,8 @@ impl RayCaster {
         }
         let generation = simulation.generation();
         if self.attached.as_ref().is_none_or(|a| a.generation != generation || a.buffers.room < rays.len()) {
+            self.attached = None;
+            simulation.free_attached()?;
             self.attached = Some(attach(simulation, rays.len().next_power_of_two())?);
         }
         let Some(Attached { part, buffers, .. }) = &self.attached else {
@@ -93,6 +95,6 @@ fn attach(simulation: &mut Simulation, room: usize) -> Result<Attached<Buffers>>
     let rays = r.buffer(format!("{name}.rays"), room as u64)?;
     let hits = r.buffer(format!("{name}.hits"), room as u64)?;
     record_cast(&mut r, step, rays, hits, room as u32)?;
-    let part = simulation.runner().attach(r)?;
-    Ok(Attached { generation, part, buffers: Buffers { rays, hits, room } })
+    let (part, token) = simulation.attach_held(r)?;
+    Ok(Attached { generation, part, _token: token, buffers: Buffers { rays, hits, room } })
 }

@@ -22,6 +22,7 @@ pub use plan::{RenderBuffers, RenderOptions, RenderPlan};
 
 use crate::backend::{Part, RunTimes, RunnerExt};
 use crate::glam::Vec3;
+use crate::stepper::Token;
 use crate::{Result, Simulation};
 use drystone_kernels::pictures::common::show;
 
@@ -158,12 +159,14 @@ pub struct Renderer {
 struct Attached<B> {
     generation: u64,
     part: Part,
+    /// Without it the part is given back.
+    _token: Token,
     buffers: B,
 }
 
 impl Renderer {
     /// A renderer for pictures of one size and quality. Its buffers are made with the first picture of a simulation, and
-    /// stay until the simulation goes or grows.
+    /// stay until the renderer goes ([`Simulation::free_attached`]), or the simulation goes or grows.
     pub fn new(options: RenderOptions) -> Result<Self> {
         options.check()?;
         Ok(Self { options, attached: None })
@@ -180,6 +183,8 @@ impl Renderer {
         let view = picture.view(width, height)?;
         let generation = simulation.generation();
         if self.attached.as_ref().is_none_or(|a| a.generation != generation) {
+            self.attached = None;
+            simulation.free_attached()?;
             self.attached = Some(self.attach(simulation)?);
         }
         let Some(Attached { part, buffers, .. }) = &self.attached else {
@@ -198,9 +203,8 @@ impl Renderer {
         let base = simulation.runner().recording().clone();
         let name = base.free_name("render");
         let plan = RenderPlan::new(&base, simulation.plan(), &name, self.options)?;
-        let runner = simulation.runner();
-        let part = runner.attach(plan.recording)?;
-        runner.write(plan.buffers.palette, &palette())?;
-        Ok(Attached { generation, part, buffers: plan.buffers })
+        let (part, token) = simulation.attach_held(plan.recording)?;
+        simulation.runner().write(plan.buffers.palette, &palette())?;
+        Ok(Attached { generation, part, _token: token, buffers: plan.buffers })
     }
 }

@@ -2,10 +2,11 @@
 //!
 #![doc = include_str!("README.md")]
 
+pub use super::budget::Budget;
 pub use super::export::{to_text, write};
 use super::joints;
 use super::json::{
-    Checked, Object, Problem, array, each, integer, kind_of, list, number, one_of, single, switch, text, within,
+    Checked, Object, Problem, Unique, array, each, integer, kind_of, list, number, one_of, single, switch, text, within,
 };
 use super::{Action, DT, Scene, SceneError};
 use crate::glam::{Quat, Vec3};
@@ -18,13 +19,16 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Most bodies a file may have, copies included.
-pub const MOST_BODIES: usize = 1_000_000;
 /// Most bytes a file may have.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// Reads a scene from a file.
+/// Reads a scene from a file, within [`Budget::default`].
 pub fn read(path: impl AsRef<Path>) -> Result<Scene, SceneError> {
+    read_within(path, &Budget::default())
+}
+
+/// Reads a scene from a file that may have so much.
+pub fn read_within(path: impl AsRef<Path>, budget: &Budget) -> Result<Scene, SceneError> {
     let path = path.as_ref();
     let file = path.display().to_string();
     let wrong = |problem: String| SceneError::File { file: file.clone(), problem };
@@ -35,13 +39,18 @@ pub fn read(path: impl AsRef<Path>) -> Result<Scene, SceneError> {
         return Err(wrong(format!("a scene has at most {MOST_BYTES} bytes")));
     }
     let name = path.file_stem().map_or_else(|| file.clone(), |n| n.to_string_lossy().into_owned());
-    parse(&text, &name).map_err(wrong)
+    parse_within(&text, &name, budget).map_err(wrong)
 }
 
-/// Reads a scene from the text of a file. An error is what is wrong, with its place.
+/// Reads a scene from the text of a file, within [`Budget::default`]. An error is what is wrong, with its place.
 pub fn parse(text: &str, name: &str) -> Result<Scene, String> {
-    let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    scene(&value, name).map_err(|problem| problem.to_string())
+    parse_within(text, name, &Budget::default())
+}
+
+/// Reads a scene from the text of a file that may have so much.
+pub fn parse_within(text: &str, name: &str, budget: &Budget) -> Result<Scene, String> {
+    let Unique(value) = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    scene(&value, name, budget).map_err(|problem| problem.to_string())
 }
 
 impl From<WorldError> for Problem {
@@ -141,6 +150,9 @@ fn reports(value: &Value) -> Checked<ContactReports> {
     Ok(ContactReports { begin, persist, end })
 }
 
+/// Most copies of a body, whatever the budget.
+const MOST_COPIES: usize = 1_000_000;
+
 /// Count and distance along each axis.
 type Copies = ([u32; 3], Vec3);
 
@@ -150,8 +162,8 @@ fn copies(value: &Value) -> Checked<Copies> {
     let step = o.need("step", vector)?;
     o.finish()?;
     let total = count.iter().try_fold(1usize, |n, c| n.checked_mul(*c as usize));
-    if !total.is_some_and(|n| (1..=MOST_BODIES).contains(&n)) {
-        let problem = format!(" is {count:?}; there must be 1 to {MOST_BODIES} copies");
+    if !total.is_some_and(|n| (1..=MOST_COPIES).contains(&n)) {
+        let problem = format!(" is {count:?}; there must be 1 to {MOST_COPIES} copies");
         return Err(Problem::new(problem).inside("count"));
     }
     Ok((count, step))
@@ -315,12 +327,10 @@ fn action(word: &str, value: &Value, names: &mut Names) -> Checked<Action> {
 }
 
 /// Adds a body and its copies to the world.
-fn add(world: &mut World, body: &Body) -> Checked<BodyHandle> {
+fn add(world: &mut World, body: &Body, budget: &Budget) -> Checked<BodyHandle> {
     let (count, step) = body.copies.unwrap_or(([1; 3], Vec3::ZERO));
     let total = count.iter().map(|c| *c as usize).product::<usize>();
-    if world.len() + total > MOST_BODIES {
-        return Err(Problem::new(format!(": a scene has at most {MOST_BODIES} bodies")));
-    }
+    budget.check(world, total, body.desc.colliders.len()).map_err(Problem::new)?;
     let mut first = None;
     for (x, y, z) in (0..count[0]).flat_map(|x| (0..count[1]).flat_map(move |y| (0..count[2]).map(move |z| (x, y, z))))
     {
@@ -335,12 +345,12 @@ fn add(world: &mut World, body: &Body) -> Checked<BodyHandle> {
     first.ok_or_else(|| Problem::new(" has no copies"))
 }
 
-fn scene(value: &Value, name: &str) -> Checked<Scene> {
+fn scene(value: &Value, name: &str, budget: &Budget) -> Checked<Scene> {
     let mut o = Object::new(value)?;
     let name = o.get("name", text)?.unwrap_or_else(|| name.to_owned());
     let gravity = o.get("gravity", vector)?;
     let seconds = o.get("seconds", |v| within(v, 0.0, false, 1e6))?.unwrap_or(10.0);
-    let dt = o.get("dt", |v| within(v, 0.0, false, 1.0))?.unwrap_or(DT);
+    let dt = o.get("dt", |v| within(v, crate::LEAST_TIME_STEP, true, 1.0))?.unwrap_or(DT);
     let settings = o.get("settings", settings)?.unwrap_or_default();
     let mut world = World::new();
     if let Some(gravity) = gravity {
@@ -350,7 +360,7 @@ fn scene(value: &Value, name: &str) -> Checked<Scene> {
     o.need("bodies", |v| {
         each(v, |v| {
             let body = body(v)?;
-            let handle = add(&mut world, &body)?;
+            let handle = add(&mut world, &body, budget)?;
             if let Some(name) = &body.name {
                 called(&mut names.bodies, name, "body", body.desc.kind)?;
                 world.set_name(handle, name)?;

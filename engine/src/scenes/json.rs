@@ -1,6 +1,71 @@
 //! Reading JSON with the place of every mistake: `bodies[3].colliders[0].radius`.
 
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+
+/// JSON in which no object says anything twice. `serde_json` alone would take the last, and the first would be a mistake
+/// that nobody is told of.
+pub struct Unique(pub Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Whole).map(Self)
+    }
+}
+
+struct Whole;
+
+impl<'de> Visitor<'de> for Whole {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, v: bool) -> Result<Value, E> {
+        Ok(v.into())
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Value, E> {
+        Ok(v.into())
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Value, E> {
+        Ok(v.into())
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Value, E> {
+        Ok(v.into())
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Value, E> {
+        Ok(v.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Unique(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = fields.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("`{key}` is there twice")));
+            }
+            let Unique(value) = fields.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
+}
 
 /// What is wrong, and where. The place grows from the inside out on the way to the caller.
 pub struct Problem {

@@ -2,6 +2,8 @@
 
 mod arch;
 mod articulated;
+#[cfg(feature = "scene-files")]
+mod budget;
 mod cameras;
 mod cards;
 #[cfg(feature = "scene-files")]
@@ -92,6 +94,16 @@ pub enum SceneError {
         /// The most.
         high: f64,
     },
+    /// A parameter that counts something is no whole number.
+    #[error("parameter `{parameter}` of scene `{scene}` is {value}; it must be a whole number")]
+    NotWhole {
+        /// The scene.
+        scene: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// A file that cannot be read, or makes no sense.
     #[error("{file}: {problem}")]
     File {
@@ -173,7 +185,16 @@ impl Reader<'_> {
     }
 
     fn count(&mut self, parameter: &'static str, default: u32, high: u32) -> Result<u32, SceneError> {
-        Ok(self.number(parameter, f64::from(default), 1.0, f64::from(high))? as u32)
+        self.whole(parameter, default, 1, high)
+    }
+
+    /// A number of things: part of one makes no sense.
+    fn whole(&mut self, parameter: &'static str, default: u32, low: u32, high: u32) -> Result<u32, SceneError> {
+        let value = self.number(parameter, f64::from(default), f64::from(low), f64::from(high))?;
+        if value.fract() == 0.0 {
+            return Ok(value as u32);
+        }
+        Err(SceneError::NotWhole { scene: self.scene, parameter, value })
     }
 
     /// Everything that was given must have been asked for.
@@ -214,8 +235,8 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         }
         "pyramid" => (pyramid(p.count("base", 40, 1000)?)?, 10.0),
         "arch" => {
-            let (stones, thickness) = (p.number("stones", 15.0, 3.0, 200.0)?, p.number("thickness", 1.0, 0.1, 4.0)?);
-            (arch(stones as u32, thickness as f32)?, 10.0)
+            let (stones, thickness) = (p.whole("stones", 15, 3, 200)?, p.number("thickness", 1.0, 0.1, 4.0)?);
+            (arch(stones, thickness as f32)?, 10.0)
         }
         "drop" => {
             let bodies = p.count("bodies", 1000, 1_000_000)?;

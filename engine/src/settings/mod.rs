@@ -234,6 +234,7 @@ impl Settings {
             momentum: avbd.is_some_and(|a| a.momentum),
             row_stiffness: avbd.is_some_and(|a| a.row_stiffness),
             body_poses: false,
+            most_pairs: u32::MAX,
             features: Features::default(),
         }
     }

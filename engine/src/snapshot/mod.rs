@@ -281,7 +281,7 @@ impl Snapshot {
         w.bool(self.host.start_cold);
         w.list(self.host.quarantined.iter(), |w, body| {
             w.u32(body.index);
-            w.u32(body.generation);
+            w.u32(crate::world::handle::uses(body.generation));
         });
         LISTS.iter().for_each(|list| w.u32(self.used.of(*list)));
         let o = &self.options;

@@ -12,10 +12,12 @@
 
 mod buffers;
 mod capacities;
+mod limits;
 
 pub use buffers::{HullBuffers, JointBuffers, StateBuffers};
 pub use capacities::{Capacities, List};
 pub(crate) use capacities::{Room, with_reserve};
+pub use limits::Limits;
 
 /// What a buffer is for: who may count on its contents, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

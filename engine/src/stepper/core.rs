@@ -12,7 +12,7 @@ use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
 use crate::settings::MOST_COLD;
 use crate::snapshot::{HostState, Moment};
-use crate::state::{Capacities, List, UserBuffer, with_reserve};
+use crate::state::{Capacities, Limits, List, UserBuffer, with_reserve};
 use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::{bit, counter};
@@ -54,6 +54,8 @@ pub(crate) struct CoreOptions {
     pub body_poses: bool,
     /// Whether lists grow before they are full: for steps that nobody can repeat.
     pub ahead: bool,
+    /// What it may take.
+    pub limits: Limits,
 }
 
 /// What the device does not have yet after a plan was loaded: everything from these slots on, and all that the host
@@ -67,11 +69,23 @@ pub(super) struct Resend {
     pub frames: u32,
 }
 
+impl Resend {
+    /// Everything that one of the two has to be sent.
+    pub fn and_all_of(self, other: Self) -> Self {
+        Self {
+            bodies: self.bodies.min(other.bodies),
+            colliders: self.colliders.min(other.colliders),
+            joints: self.joints.min(other.joints),
+            frames: self.frames.min(other.frames),
+        }
+    }
+}
+
 /// What is undone when a step was prepared, but neither run nor recorded.
-struct Unrecorded {
-    sent: Sent,
+pub(super) struct Unrecorded {
+    pub sent: Sent,
     params: Option<Params>,
-    resend: Option<Resend>,
+    pub resend: Option<Resend>,
     /// What is kept of the step, if frames are.
     kept: Option<Kept>,
 }
@@ -108,11 +122,12 @@ pub(crate) struct Core {
     /// Whether a step was made. One that was recorded counts, until it is known not to have fitted.
     pub(super) started: bool,
     /// What was prepared and has not been run or recorded.
-    prepared: Option<Unrecorded>,
+    pub(super) prepared: Option<Unrecorded>,
     /// Changes when the world is exchanged: what was prepared before is void.
     pub(super) epoch: u64,
     pub(super) history: History,
-    memory_limit: Option<u64>,
+    /// Pairs and manifolds of the last step.
+    pub(super) counted: (u32, u32),
     /// Sub-steps made.
     pub(super) made: u64,
     pub(super) quarantined: Vec<BodyHandle>,
@@ -167,6 +182,7 @@ impl Core {
         let capacities = capacities.at_least(&world_needs(&world));
         let planned = step_options(&settings, options, &world, true);
         let plan = StepPlan::with_user_buffers(capacities, planned, &user)?;
+        check_memory(&plan, options.limits)?;
         Ok(Self {
             world,
             settings,
@@ -183,7 +199,7 @@ impl Core {
             resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0 }),
             epoch: 0,
             history: History::default(),
-            memory_limit: None,
+            counted: (0, 0),
             made: 0,
             quarantined: Vec::new(),
             fell_back: false,
@@ -216,7 +232,22 @@ impl Core {
     }
 
     pub fn limit_memory(&mut self, bytes: Option<u64>) {
-        self.memory_limit = bytes;
+        self.options.limits.memory = bytes;
+    }
+
+    pub fn limit_pairs(&mut self, pairs: Option<u32>) {
+        self.options.limits.pairs = pairs;
+    }
+
+    /// Whether a step that was prepared may fail when it has done something already: it may want longer lists than there is
+    /// memory for, or than it may have, and then what was said has reached the device, and sub-steps may have been made.
+    pub(super) fn may_fail_in_the_middle(&self) -> bool {
+        let does_something = self.settings.substeps > 1
+            || self.prepared.as_ref().is_some_and(|p| !p.sent.is_empty() || p.resend.is_some());
+        let Capacities { pairs, manifolds, .. } = self.plan.capacities;
+        let full = |count: u32, room: u32| u64::from(count) * 8 > u64::from(room) * 7;
+        let may_grow = full(self.counted.0, pairs) || full(self.counted.1, manifolds) || !self.started;
+        does_something && (self.options.limits.are_any() || may_grow)
     }
 
     /// Makes the lists long enough for the world and for what the device asked for, and takes over the settings.
@@ -225,6 +256,9 @@ impl Core {
         let before = self.plan.capacities;
         // Whatever becomes of it: a step that still needs more says so again, and one that no longer does goes on.
         let wanted = std::mem::take(&mut self.wanted);
+        if let Some(limit) = self.options.limits.pairs.filter(|limit| wanted.pairs > *limit) {
+            return Err(Error::PairLimit { needed: wanted.pairs, limit });
+        }
         let mut needed = world_needs(&self.world).at_least(&wanted);
         if needed.bodies > before.bodies {
             // Bodies that come in numbers are changed in numbers.
@@ -237,12 +271,11 @@ impl Core {
             return Ok(false);
         }
         let plan = StepPlan::with_user_buffers(capacities, planned, &self.user)?;
-        let needed = plan.recording.memory();
-        if let Some(limit) = self.memory_limit.filter(|limit| capacities != before && needed > *limit) {
-            return Err(Error::MemoryLimit { needed, limit });
+        if capacities != before {
+            check_memory(&plan, self.options.limits)?;
         }
         {
-            span!("load", bytes = needed, commands = plan.recording.commands().len());
+            span!("load", bytes = plan.recording.memory(), commands = plan.recording.commands().len());
             device.load(&plan)?;
         }
         // Lists of materials and of reports begin with the first that does anything: the device has none of those before.
@@ -505,6 +538,7 @@ impl Core {
             times,
             ..StepReport::default()
         };
+        self.counted = (report.pairs, report.manifolds);
         let notes = if results.undone { Vec::new() } else { std::mem::take(&mut self.notes) };
         report.events.extend(notes.into_iter().map(|kind| Event { step: first, kind }));
         if self.options.ahead {
@@ -512,6 +546,10 @@ impl Core {
                 // From seven eighths on; a quarter more lasts for frames in which as many come as in a collapse.
                 if u64::from(count) * 8 > u64::from(self.plan.capacities.of(list)) * 7 {
                     let more = count.saturating_add(count / 4);
+                    // What is only likely is no reason to refuse.
+                    let most =
+                        if list == List::Pairs { self.options.limits.pairs.unwrap_or(u32::MAX) } else { u32::MAX };
+                    let more = more.min(most.max(count));
                     *self.wanted.of_mut(list) = self.wanted.of(list).max(more);
                 }
             }
@@ -600,10 +638,20 @@ impl Core {
 }
 
 fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: bool) -> StepOptions {
-    let CoreOptions { on_cpu, strict, body_poses, .. } = options;
+    let CoreOptions { on_cpu, strict, body_poses, limits, .. } = options;
     let usual = settings.step_options(on_cpu);
     let iterations = if cold { usual.iterations.max(cold_iterations(settings, world)) } else { usual.iterations };
-    StepOptions { iterations, strict, body_poses, features: world.features(), ..usual }
+    let most_pairs = limits.pairs.unwrap_or(u32::MAX);
+    StepOptions { iterations, strict, body_poses, most_pairs, features: world.features(), ..usual }
+}
+
+/// Whether a plan's buffers are within what they may take.
+fn check_memory(plan: &StepPlan, limits: Limits) -> Result<()> {
+    let needed = plan.recording.memory();
+    match limits.memory.filter(|limit| needed > *limit) {
+        Some(limit) => Err(Error::MemoryLimit { needed, limit }),
+        None => Ok(()),
+    }
 }
 
 /// Iterations of each sub-step of a step that starts cold: see [`AvbdSettings`](crate::AvbdSettings).

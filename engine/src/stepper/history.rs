@@ -102,7 +102,7 @@ impl Core {
         self.history.kept.retain(|k| k.place < places);
     }
 
-    fn exchange(&mut self, host: HostState) -> HostState {
+    pub(super) fn exchange(&mut self, host: HostState) -> HostState {
         HostState {
             world: std::mem::replace(&mut self.world, host.world),
             settings: std::mem::replace(&mut self.settings, host.settings),
@@ -233,7 +233,18 @@ impl Stepper<Box<dyn Runner>> {
     /// Reads what the last frame left behind, if it is to be kept.
     pub(super) fn keep(&mut self) -> Result<()> {
         let frame = self.frame;
-        let Some(kept) = self.core.history.kept.back_mut().filter(|k| k.frame == frame) else { return Ok(()) };
+        if self.core.history.kept.back().is_none_or(|k| k.frame != frame) {
+            return Ok(());
+        }
+        let buffers = self.read_persistent()?;
+        let Some(kept) = self.core.history.kept.back_mut() else { return Ok(()) };
+        // Lists may have grown while the frame was made.
+        (kept.capacities, kept.planned, kept.buffers) = (self.core.plan.capacities, self.core.planned, Some(buffers));
+        Ok(())
+    }
+
+    /// Reads all persistent buffers.
+    pub(super) fn read_persistent(&mut self) -> Result<Vec<SavedBuffer>> {
         let infos = (0..).map(BufferId).zip(self.core.plan.recording.buffers());
         let mut buffers = Vec::new();
         let mut ids = Vec::new();
@@ -246,9 +257,7 @@ impl Stepper<Box<dyn Runner>> {
             reads.map(|(buffer, saved)| ReadInto { buffer, offset: 0, into: &mut saved.bytes }).collect();
         self.device.run_and_read(Part::FIRST, 0, &mut reads)?;
         drop(reads);
-        // Lists may have grown while the frame was made.
-        (kept.capacities, kept.planned, kept.buffers) = (self.core.plan.capacities, self.core.planned, Some(buffers));
-        Ok(())
+        Ok(buffers)
     }
 }
 

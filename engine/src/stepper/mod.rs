@@ -10,6 +10,7 @@
 //! A [`Simulation`](crate::Simulation) is a stepper that waits for every step, and repeats one that did not fit.
 //! [`vulkan::Frames`](crate::vulkan::Frames) is the device for steppers inside somebody else's frame.
 
+mod attached;
 pub(crate) mod bodies;
 mod core;
 mod history;
@@ -17,8 +18,10 @@ mod joints;
 mod queries;
 mod read;
 mod report;
+mod undo;
 mod uploads;
 
+pub(crate) use self::attached::Token;
 pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
 pub use read::{BodyState, JointState};
@@ -28,12 +31,16 @@ pub use uploads::Uploads;
 use crate::backend::{Device, MemoryUse, Part, ReadInto, Runner, Write, unknown};
 use crate::plan::BufferId;
 use crate::plan::step::{StepPlan, event_room};
-use crate::state::{Capacities, UserBuffer};
+use crate::state::{Capacities, Limits, UserBuffer};
 use crate::world::World;
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::counter;
 pub use drystone_kernels::solve::joints::JointForce;
 use drystone_kernels::state::events::EventRecord;
+
+/// The shortest step, and sub-step, in seconds. Kernels divide by its square: with less, masses over it are no longer numbers,
+/// and every body would be taken out.
+pub const LEAST_TIME_STEP: f32 = 1e-6;
 
 /// A step that the device has everything for. One that is dropped is as if it had not been prepared: the next one has
 /// everything that was in it.
@@ -60,13 +67,15 @@ pub struct Stepper<D: StepDevice> {
     uploads: Uploads,
     /// What answers queries, on devices that wait.
     queries: Option<queries::Attached>,
+    /// What others have attached, on devices that wait.
+    held: Vec<attached::Held>,
     /// Frames that were run or recorded.
     frame: u64,
 }
 
 impl<D: StepDevice> Stepper<D> {
     pub(crate) fn from_parts(core: Core, device: D) -> Self {
-        Self { core, device, uploads: Uploads::default(), queries: None, frame: 0 }
+        Self { core, device, uploads: Uploads::default(), queries: None, held: Vec::new(), frame: 0 }
     }
 
     /// The world, to be read.
@@ -116,6 +125,12 @@ impl<D: StepDevice> Stepper<D> {
         self.core.limit_memory(bytes);
     }
 
+    /// Lets so many pairs of colliders overlap and no more, see [`Limits::pairs`]. A step that has more gives
+    /// [`Error::PairLimit`] and is not made: when it is run, or in a host's frames when the one behind it is prepared.
+    pub fn limit_pairs(&mut self, pairs: Option<u32>) {
+        self.core.limit_pairs(pairs);
+    }
+
     /// Gives the next step as many iterations as the first of a world has ([`AvbdSettings::cold_iterations`]), for
     /// structures that were added under load: a bridge that is joined while something stands on it. By itself only the
     /// first step does so, since such a step takes many times as long as others.
@@ -130,10 +145,10 @@ impl<D: StepDevice> Stepper<D> {
         &self.device
     }
 
-    /// Gets everything ready for a step of `dt` seconds, above 0 and up to 1: what was said to the world since the last
+    /// Gets everything ready for a step of `dt` seconds, from [`LEAST_TIME_STEP`] up to 1: what was said to the world since the last
     /// one, settings, longer lists. On failure nothing of it is forgotten, and the next call tries again.
     pub(crate) fn prepare_on_device(&mut self, dt: f32) -> Result<Prepared> {
-        if !(dt > 0.0 && dt <= 1.0) {
+        if !(dt / self.core.settings().substeps as f32 >= LEAST_TIME_STEP && dt <= 1.0) {
             return Err(Error::TimeStep(dt));
         }
         self.core.prepare(dt, &mut self.device, &mut self.uploads)?;
@@ -204,6 +219,12 @@ impl Stepper<Box<dyn Runner>> {
         Self::with_user_buffers(device, world, settings, capacities, Vec::new())
     }
 
+    /// The same with limits from the start: a world that does not fit is refused before anything is allocated.
+    pub fn within(device: &Device, world: World, settings: Settings, limits: Limits) -> Result<Self> {
+        let capacities = first_capacities(&world);
+        Self::new(device, world, settings, capacities, Vec::new(), limits)
+    }
+
     /// The same with room for so much at first, and persistent buffers of the user's that grow with the world.
     pub fn with_user_buffers(
         device: &Device,
@@ -212,7 +233,18 @@ impl Stepper<Box<dyn Runner>> {
         capacities: Capacities,
         user: Vec<UserBuffer>,
     ) -> Result<Self> {
-        let options = CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false, ahead: false };
+        Self::new(device, world, settings, capacities, user, Limits::none())
+    }
+
+    fn new(
+        device: &Device,
+        world: World,
+        settings: Settings,
+        capacities: Capacities,
+        user: Vec<UserBuffer>,
+        limits: Limits,
+    ) -> Result<Self> {
+        let options = CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false, ahead: false, limits };
         let core = Core::new(world, settings, options, capacities, user)?;
         let runner = device.runner(core.plan().recording.clone())?;
         let mut stepper = Self::from_parts(core, runner);
@@ -220,23 +252,31 @@ impl Stepper<Box<dyn Runner>> {
         Ok(stepper)
     }
 
-    /// Gets everything ready for a step of `dt` seconds, above 0 and up to 1.
+    /// Gets everything ready for a step of `dt` seconds, from [`LEAST_TIME_STEP`] up to 1.
     pub fn prepare(&mut self, dt: f32) -> Result<Prepared> {
+        self.detach_unheld()?;
         self.prepare_on_device(dt)
     }
 
     /// Runs what was prepared, and waits for it once. A step that did not fit is repeated with longer lists, as if they had been
-    /// long enough.
+    /// long enough. One that fails because lists may not grow, or because there is no memory for it, is not made at all: the
+    /// world is what it was, and what was said to it is there for the next try. (Where nothing is limited and the lists were far from full the
+    /// state before is not kept, and then what was said, and sub-steps that were made, stay.)
     pub fn run(&mut self, prepared: Prepared) -> Result<StepReport> {
         let Prepared { frame, substeps, epoch } = prepared;
         if epoch != self.core.epoch() {
             // The world was exchanged: the step belongs to the one before.
             return Ok(StepReport { frame, ..StepReport::default() });
         }
+        let before = self.before()?;
         self.recorded(frame);
         let done = self.run_until_it_fits(frame, substeps).and_then(|report| self.keep().map(|()| report));
         if done.is_err() {
             self.core.history.forget(frame);
+            if let Some(before) = before {
+                // The first error tells why.
+                let _ = self.undo(before);
+            }
         }
         done
     }

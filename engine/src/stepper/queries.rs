@@ -52,6 +52,11 @@ impl Stepper<Box<dyn Runner>> {
             return Ok((attached.part, attached.buffers));
         }
         let room = there.map_or(QueryRoom::default(), |a| a.room).grown_to(needed);
+        let before = there.map(|a| a.part);
+        self.queries = None;
+        if let Some(part) = before {
+            self.device.detach(part)?;
+        }
         let base = self.device.recording().clone();
         let plan = QueryPlan::new(&base, self.core.plan(), &base.free_name("queries"), room)?;
         let part = self.device.attach(plan.recording)?;

@@ -65,7 +65,10 @@ pub enum Error {
         why: String,
     },
     /// The device stopped working. Nothing made from it can be used any more; rebuild from a snapshot.
-    #[error("the device was lost during {0}")]
+    #[error(
+        "the device was lost during {0}: nothing made from it can be used any more; open it again, and go on from the last \
+         snapshot that was taken"
+    )]
     DeviceLost(&'static str),
     /// A step was prepared while as many frames are pending as there may be.
     #[error(

@@ -491,6 +491,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             strict: options.overflow == Overflow::Skip,
             body_poses: true,
             ahead: true,
+            limits: crate::state::Limits::none(),
         };
         let capacities = first_capacities(&world).at_least(&options.capacities);
         let core = Core::new(world, settings, core_options, capacities, options.user_buffers.clone())?;

@@ -45,7 +45,7 @@ pub struct OwnDeviceOptions {
     pub name: Option<String>,
     /// Runs under the validation layers, synchronisation validation included.
     pub validation: bool,
-    /// Contents of a pipeline cache from an earlier run; ignored by Vulkan when it does not fit.
+    /// Contents of a pipeline cache from an earlier run; ignored when it is of another device or driver, or damaged.
     pub pipeline_cache: Vec<u8>,
 }
 
@@ -121,6 +121,17 @@ impl Drop for Instance {
     }
 }
 
+/// Whether bytes have the header of a device's pipeline cache, version one: length, version, vendor, device, UUID. Drivers are to
+/// look themselves, and not every one does.
+fn is_cache_of(properties: &vk::PhysicalDeviceProperties, data: &[u8]) -> bool {
+    const HEADER: usize = 16 + vk::UUID_SIZE;
+    let word = |at: usize| data.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+    let numbers = [HEADER as u32, vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32];
+    let expected = [numbers[0], numbers[1], properties.vendor_id, properties.device_id];
+    (0..4).all(|i| word(4 * i) == Some(expected[i]))
+        && data.get(16..HEADER).is_some_and(|uuid| *uuid == properties.pipeline_cache_uuid)
+}
+
 /// A device with one compute queue.
 pub struct OwnDevice {
     host: Host,
@@ -164,8 +175,11 @@ impl OwnDevice {
             allocation: None,
         };
         let mut own = Self { host, support, queue, queue_lock: Mutex::new(()), kernels: OnceLock::new(), instance };
-        let info = vk::PipelineCacheCreateInfo::default().initial_data(&options.pipeline_cache);
-        // SAFETY: the device is alive. Vulkan checks the data's header and ignores what is not its own.
+        // SAFETY: the physical device belongs to the instance.
+        let properties = unsafe { own.instance.raw.get_physical_device_properties(physical_device) };
+        let cached = if is_cache_of(&properties, &options.pipeline_cache) { &options.pipeline_cache[..] } else { &[] };
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(cached);
+        // SAFETY: the device is alive; the data has its header. Drivers ignore what is not their own.
         let cache = unsafe { own.host.device.create_pipeline_cache(&info, None) }.during("vkCreatePipelineCache")?;
         own.host.pipeline_cache = Some(cache);
         Ok(own)

@@ -9,7 +9,7 @@ use super::memory::{Allocation, Location, Memory, SharedMemory};
 use super::once::Once;
 use super::record::{Flags, HostAccess};
 use super::timers::{Timers, Timing};
-use crate::backend::{MemoryUse, Part, RunTimes, no_part};
+use crate::backend::{MemoryUse, Part, PartBlocks, RunTimes, no_part};
 use crate::plan::barriers::{Schedule, Step, schedule};
 use crate::plan::{BufferId, BufferInfo, Command, Groups, Invocation, Recording};
 use crate::state::Role;
@@ -82,6 +82,7 @@ struct ReadyPart {
     timers: Timers,
     runs: u64,
     shared: Arc<Shared>,
+    blocks: PartBlocks,
 }
 
 impl Drop for ReadyPart {
@@ -148,7 +149,8 @@ impl<M: Memory> Program<M> {
         if !same {
             return Ok(None);
         }
-        let parts = all().map(|r| self.ready(r, &schedule(r))).collect::<crate::Result<_>>()?;
+        // None of them can be detached: buffers are those of all.
+        let parts = all().map(|r| self.ready(r, &schedule(r), usize::MAX)).collect::<crate::Result<_>>()?;
         self.last = None;
         let before = std::mem::replace(&mut self.recording, recording.clone());
         self.recording.adopt_buffers(&before);
@@ -163,10 +165,37 @@ impl<M: Memory> Program<M> {
         self.attach_scheduled(recording, &schedule(recording))
     }
 
+    /// Gives back what a recording that was attached needs: see [`Runner::detach`](crate::backend::Runner::detach). The
+    /// caller sees to it that the device has finished with it.
+    pub(super) fn detach(&mut self, part: Part) -> crate::Result<()> {
+        let own = PartBlocks::check_detach(&self.recording, self.parts.iter().map(|p| &p.blocks), part)?;
+        // Without names there is nothing to time, and nothing is made that could fail.
+        let nothing = Timers::new(self.shared.clone(), std::iter::empty(), Timing::Off, 0)?;
+        let slot = &mut self.parts[part.0 as usize];
+        (slot.commands, slot.once, slot.timers) = (Commands::default(), None, nothing);
+        let descriptors = std::mem::replace(&mut slot.descriptors, vk::DescriptorPool::null());
+        slot.blocks = PartBlocks::gone();
+        // SAFETY: made from this device, which has finished with it (this function's contract).
+        unsafe { self.shared.host.device.destroy_descriptor_pool(descriptors, self.shared.host.callbacks()) };
+        for index in own.clone() {
+            let (buffer, allocation) = std::mem::take(&mut self.buffers[index as usize]);
+            // SAFETY: as above.
+            unsafe { self.shared.host.device.destroy_buffer(buffer, self.shared.host.callbacks()) };
+            if let Some(allocation) = allocation {
+                lock(&self.memory).free(allocation);
+            }
+        }
+        self.recording.forget(own);
+        self.buffers.truncate(self.recording.blocks().len());
+        self.last = self.last.filter(|last| *last != part);
+        Ok(())
+    }
+
     fn attach_scheduled(&mut self, recording: &Recording, schedule: &Schedule) -> crate::Result<Part> {
         check_sizes(&self.shared, recording)?;
         let before = self.buffers.len();
-        let made = self.create_buffers(recording).map_err(Into::into).and_then(|()| self.ready(recording, schedule));
+        let made = self.create_buffers(recording).map_err(Into::into);
+        let made = made.and_then(|()| self.ready(recording, schedule, before));
         match made {
             Ok(part) => {
                 self.parts.push(part);
@@ -180,7 +209,8 @@ impl<M: Memory> Program<M> {
         }
     }
 
-    fn ready(&mut self, recording: &Recording, schedule: &Schedule) -> crate::Result<ReadyPart> {
+    /// A part whose blocks from number `first` on are its own.
+    fn ready(&mut self, recording: &Recording, schedule: &Schedule, first: usize) -> crate::Result<ReadyPart> {
         let names = recording.commands().iter().map(Command::name);
         // One more than frames in flight: a frame's times are taken while the next is being recorded.
         let frames = self.options.frames_in_flight.max(1) + 1;
@@ -192,6 +222,7 @@ impl<M: Memory> Program<M> {
             timers: Timers::new(self.shared.clone(), names, self.options.timing, frames)?,
             runs: 0,
             shared: self.shared.clone(),
+            blocks: PartBlocks::new(recording, first),
         };
         part.descriptors = self.create_descriptor_pool(recording, &part.label)?;
         let mut sets = HashMap::new();
@@ -401,7 +432,7 @@ impl<M: Memory> Program<M> {
     ) -> Option<u64> {
         let shared = self.shared.clone();
         let other = self.last.replace(part).is_some_and(|last| last != part);
-        let part = self.parts.get_mut(part.0 as usize)?;
+        let part = self.parts.get_mut(part.0 as usize).filter(|p| p.blocks.is_there())?;
         let run = part.runs;
         part.runs += 1;
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive.
@@ -460,7 +491,8 @@ impl<M: Memory> Program<M> {
 
     /// The `VkBuffer` of a buffer of the recording, for the host's own shaders.
     pub fn vk_buffer(&self, buffer: BufferId) -> Option<vk::Buffer> {
-        self.buffers.get(self.recording.info(buffer)?.block.0 as usize).map(|b| b.0)
+        let found = self.buffers.get(self.recording.info(buffer)?.block.0 as usize).map(|b| b.0);
+        found.filter(|buffer| *buffer != vk::Buffer::null())
     }
 
     /// The `VkBuffer`s of all blocks from `first` on.

@@ -24,6 +24,7 @@ const SUBGROUP_OPERATIONS: [(vk::SubgroupFeatureFlags, &str); 4] = [
 
 /// Something a device lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Missing {
     /// The Vulkan version is too low.
     ApiVersion {
@@ -47,6 +48,9 @@ pub enum Missing {
     },
     /// No queue family can compute.
     ComputeQueue,
+    /// The device has no memory: a driver without hardware behind it, as Mesa's RADV makes one up for compilers. It takes
+    /// submissions, and waiting for them ends inside the driver.
+    Hardware,
 }
 
 impl fmt::Display for Missing {
@@ -61,6 +65,7 @@ impl fmt::Display for Missing {
             Self::SubgroupSize(size) => write!(f, "a subgroup size between 4 and 64 (it has {size})"),
             Self::Limit { name, has, needs } => write!(f, "{name} of {needs} (it has {has})"),
             Self::ComputeQueue => write!(f, "a queue family that computes"),
+            Self::Hardware => write!(f, "hardware: the driver shows a device without any memory"),
         }
     }
 }
@@ -200,6 +205,9 @@ impl Support {
         }
         if self.compute_family().is_none() {
             missing.push(Missing::ComputeQueue);
+        }
+        if self.device_memory == 0 {
+            missing.push(Missing::Hardware);
         }
         missing
     }

@@ -220,6 +220,12 @@ impl Runner for VulkanRunner {
         Ok(part)
     }
 
+    fn detach(&mut self, part: Part) -> Result<()> {
+        // Copies that wait may be into buffers that go. Every other submission was waited for.
+        self.flush()?;
+        self.program.detach(part)
+    }
+
     fn run_part(&mut self, part: Part) -> Result<RunTimes> {
         Ok(self.run_and_read(part, 1, &mut [])?.pop().unwrap_or_default())
     }

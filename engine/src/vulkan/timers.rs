@@ -54,7 +54,10 @@ impl Timers {
                 _ => passes.push(PassTime { name, command, commands: 1, time: Duration::ZERO }),
             }
         }
-        let count = if bits == 0 || passes.is_empty() || timing == Timing::Off { 0 } else { frames };
+        // Without hardware behind it a driver may say that a tick takes for ever.
+        let period = shared.support.timestamp_period;
+        let ticks = bits > 0 && period.is_finite() && period > 0.0;
+        let count = if !ticks || passes.is_empty() || timing == Timing::Off { 0 } else { frames };
         let stamps = vec![[0; 2]; passes.len() + 1];
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
         let mut timers = Self { shared, slots: Vec::new(), passes, stamps, mask };
@@ -134,6 +137,8 @@ impl Timers {
         let period = f64::from(self.shared.support.timestamp_period);
         let passes = self.passes.iter().zip(self.stamps.windows(2)).map(|(pass, pair)| {
             let ticks = pair[1][0].wrapping_sub(pair[0][0]) & self.mask;
+            // A stamp before the one it follows is a driver's mistake, and no pass of five hundred years.
+            let ticks = if ticks > self.mask / 2 { 0 } else { ticks };
             PassTime { time: Duration::from_nanos((ticks as f64 * period) as u64), ..*pass }
         });
         Ok(Some(RunTimes { run, passes: passes.collect() }))

@@ -42,6 +42,13 @@ pub(crate) struct Sent {
     joints: SentJoints,
 }
 
+impl Sent {
+    /// Whether nothing was said.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.colliders.is_empty() && self.hulls.is_empty() && self.joints.is_empty()
+    }
+}
+
 impl World {
     /// Sets a body's velocities. Static bodies ignore it.
     pub fn set_velocity(&mut self, body: BodyHandle, linear: Vec3, angular: Vec3) -> Result<(), WorldError> {

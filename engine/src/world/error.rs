@@ -113,6 +113,18 @@ pub enum WorldError {
         /// Its generation.
         generation: u32,
     },
+    /// A handle of a body in another world.
+    #[error("the handle of body {index} is of another world: a world knows its own handles and those of its copies")]
+    ForeignBody {
+        /// Its slot there.
+        index: u32,
+    },
+    /// A handle of a joint in another world.
+    #[error("the handle of joint {index} is of another world: a world knows its own handles and those of its copies")]
+    ForeignJoint {
+        /// Its slot there.
+        index: u32,
+    },
     /// A handle of a joint that was removed.
     #[error("joint {index} (generation {generation}) is no longer there")]
     StaleJoint {

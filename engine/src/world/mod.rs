@@ -6,6 +6,7 @@
 mod desc;
 mod edit;
 mod error;
+pub(crate) mod handle;
 mod hull;
 mod hull_table;
 mod inertia;
@@ -29,13 +30,14 @@ pub(crate) use hull::unit_box;
 
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::NONE;
+use handle::{WorldNumber, next_use, uses};
 use inertia::MassProperties;
 use joint::Joints;
 use names::Names;
 use std::sync::Arc;
 
-/// Names a body. Stays unique when its slot is used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Names a body. Stays unique when its slot is used again, and is of one world and its copies: another refuses it.
+#[derive(Clone, Copy, Debug)]
 pub struct BodyHandle {
     pub(crate) index: u32,
     pub(crate) generation: u32,
@@ -68,6 +70,7 @@ pub(crate) struct BodyEntry {
 
 #[derive(Clone, Debug)]
 struct Slot {
+    /// How often it was used before.
     generation: u32,
     /// Shared with copies of the world, which histories are made of.
     entry: Option<Arc<BodyEntry>>,
@@ -81,6 +84,7 @@ type Owner = Option<(u32, u32)>;
 /// Bodies, gravity, and what was changed since the last step.
 #[derive(Clone, Debug)]
 pub struct World {
+    number: WorldNumber,
     gravity: Vec3,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -140,14 +144,16 @@ fn unit(field: &'static str, q: Quat) -> Result<(), WorldError> {
 impl World {
     /// An empty world with earth's gravity along -y.
     pub fn new() -> Self {
+        let number = WorldNumber::next();
         Self {
+            number,
             gravity: Vec3::new(0.0, -9.81, 0.0),
             slots: Vec::new(),
             free: Vec::new(),
             colliders: Vec::new(),
             free_colliders: Vec::new(),
             hulls: Arc::new(HullTable::new()),
-            joints: Joints::default(),
+            joints: Joints { number, ..Joints::default() },
             names: Names::default(),
             joint_names: Names::default(),
             continuous: 0,
@@ -199,7 +205,7 @@ impl World {
         let entry = BodyEntry { desc, mass, colliders, hulls, force, torque, damping, joints: Vec::new() };
         slot.entry = Some(Arc::new(entry));
         slot.sent = false;
-        let generation = slot.generation;
+        let generation = self.number.generation(slot.generation);
         self.edits.push((index, Edit::Body));
         Ok(BodyHandle { index, generation })
     }
@@ -266,7 +272,7 @@ impl World {
             self.free_colliders.push(collider);
             self.changed_colliders.push(collider);
         }
-        slot.generation = slot.generation.wrapping_add(1);
+        slot.generation = next_use(slot.generation);
         slot.sent = false;
         self.names.forget(body.index);
         self.free.push(body.index);
@@ -284,6 +290,11 @@ impl World {
         self.slots.len() - self.free.len()
     }
 
+    /// Colliders there are, of all bodies together.
+    pub fn collider_count(&self) -> usize {
+        self.colliders.len() - self.free_colliders.len()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -294,13 +305,13 @@ impl World {
         (0..)
             .zip(&self.slots)
             .filter(|(_, s)| s.entry.is_some())
-            .map(|(index, s)| BodyHandle { index, generation: s.generation })
+            .map(|(index, s)| BodyHandle { index, generation: self.number.generation(s.generation) })
     }
 
     /// The handle of the body in a slot of the engine's buffers, if there is one.
     pub fn handle(&self, index: u32) -> Option<BodyHandle> {
         let slot = self.slots.get(index as usize).filter(|s| s.entry.is_some())?;
-        Some(BodyHandle { index, generation: slot.generation })
+        Some(BodyHandle { index, generation: self.number.generation(slot.generation) })
     }
 
     /// The description a body was added with.
@@ -315,6 +326,10 @@ impl World {
 
     pub(crate) fn entry(&self, body: BodyHandle) -> Result<&BodyEntry, WorldError> {
         let BodyHandle { index, generation } = body;
+        if !self.number.knows(generation) {
+            return Err(WorldError::ForeignBody { index });
+        }
+        let generation = uses(generation);
         let slot = self.slots.get(index as usize).filter(|s| s.generation == generation);
         slot.and_then(|s| s.entry.as_deref()).ok_or(WorldError::StaleBody { index, generation })
     }

@@ -65,8 +65,10 @@ pub mod counter {
     pub const MADE: u32 = 12;
     /// The same of the one before it.
     pub const MADE_BEFORE: u32 = 13;
+    /// Pairs that leaves with many of them have found in this step; 0 between steps.
+    pub const CROWDED: u32 = 14;
     /// Counters.
-    pub const COUNT: u32 = 14;
+    pub const COUNT: u32 = 15;
 }
 
 /// Entries of `args`.
@@ -132,6 +134,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.counters.put(counter::FALLBACK, 0);
     b.counters.put(counter::EDITS, 0);
     b.counters.put(counter::ISLANDS, 0);
+    b.counters.put(counter::CROWDED, 0);
     if open {
         b.counters.put(counter::MADE_BEFORE, b.counters.at(counter::MADE));
         b.counters.put(counter::MADE, solved);

@@ -16,7 +16,7 @@ stage! {
         read 0 nodes: Node,
         read 1 volumes: Volume,
         read 2 ropes: u32,
-        read 3 counters: u32,
+        update 3 counters: u32,
         write 4 counts: u32,
         write 5 partners: UVec4,
         read 6 order: u32,
@@ -28,8 +28,15 @@ layout! {
     pub struct Push {
         /// Number of leaves.
         pub extent: Extent,
+        /// Counter of what crowded leaves have found so far, a [`CROWD`] at a time.
+        pub crowded: u32,
+        /// Pairs beyond which nobody looks for more: the list would be refused anyway.
+        pub most: u32,
     }
 }
+
+/// Pairs of a leaf from which on it tells the others how many it has found, again after every so many.
+pub const CROWD: u32 = 64;
 
 /// Partners that are kept of a leaf.
 pub const KEPT: u32 = 8;
@@ -55,12 +62,17 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if tree.visit(&mut seeker) {
             kept.put(count, other);
             count += 1;
+            // A million boxes in one place would be looked at for hours. Who passes the limit depends on who is first, but
+            // that it is passed does not.
+            if count % CROWD == 0 && b.counters.add(push.crowded, CROWD) >= push.most {
+                fuel = 0;
+            }
         }
     }
     let four = |k: u32| UVec4::new(kept.at(k), kept.at(k + 1), kept.at(k + 2), kept.at(k + 3));
     b.partners.put(item * KEPT_ELEMENTS, four(0));
     b.partners.put(item * KEPT_ELEMENTS + 1, four(4));
-    // A walk that was cut short must not pass for a complete one. Besides the bound there are drivers that end every
+    // A walk that was cut short must not pass for a complete one. Besides the bounds there are drivers that end every
     // loop after 65,535 rounds (llvmpipe). The scan holds sums at u32::MAX, so this is reported as an overflow.
     b.counts.put(b.order.at(item), if seeker.at == END { count } else { u32::MAX });
 }

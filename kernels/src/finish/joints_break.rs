@@ -1,8 +1,9 @@
 //! What every joint pulled with in the step, and which of them it was too much for. The multiplier is compared with the limit, not
-//! stiffness times error: it is the force, whatever the stiffness. A broken joint does nothing from the next step on.
+//! stiffness times error: it is the force, whatever the stiffness. A broken joint does nothing from the next step on. One whose force is no
+//! number breaks too, whatever its limits: a body of it is about to be taken out, and it would take the other along.
 
 use crate::detect::gate::counter;
-use crate::gpu::{Load, Store, glam::Vec3, sqrt};
+use crate::gpu::{Load, Store, finite, glam::Vec3, sqrt};
 use crate::math::{Pose, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointForce, JointRow, JointRules, RowState, flag};
 use crate::state::events::{EventRecord, append, event};
@@ -65,7 +66,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
         // Squares of what has no limit are infinite, and nothing is beyond that.
         let beyond = |v: Vec3, most: f32| v.length_squared() > most * most;
-        if beyond(force, joint.max_force) || beyond(torque, joint.max_torque) {
+        let known = finite(force.x) & finite(force.y) & finite(force.z);
+        let known = known & finite(torque.x) & finite(torque.y) & finite(torque.z);
+        if !known {
+            force = Vec3::ZERO;
+            torque = Vec3::ZERO;
+        }
+        if !known || beyond(force, joint.max_force) || beyond(torque, joint.max_torque) {
             joint.flags |= flag::BROKEN;
             b.joints.put(item, joint);
             let step = b.counters.at(counter::STEPS).wrapping_sub(1);

@@ -1,5 +1,6 @@
 //! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm), and where it came to. A body whose state is no longer
-//! finite is put back to where it started and taken out; its neighbours go on.
+//! finite, position, rotation or velocity, is put back to where it started and taken out; its neighbours go on. So is a kinematic one that
+//! its velocity carries out of the range of numbers.
 
 use crate::detect::gate::counter;
 use crate::gpu::glam::{UVec4, Vec3};
@@ -39,6 +40,13 @@ layout! {
     }
 }
 
+/// Whether every number of a pose is finite.
+#[inline(always)]
+fn is_pose(pose: &Pose) -> bool {
+    let (p, q) = (pose.position, pose.rotation);
+    finite(p.x) & finite(p.y) & finite(p.z) & finite(q.x) & finite(q.y) & finite(q.z) & finite(q.s)
+}
+
 /// Finishes one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -47,23 +55,31 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     // SAFETY: here and below, `item` is the number of the invocation, and these are stored and loaded by number only.
     let (mut body, delta) = unsafe { (b.bodies.at_own(item), b.deltas.at_own(item)) };
-    if body.kind != kind::DYNAMIC {
+    let moves = body.kind == kind::DYNAMIC;
+    if !moves && body.kind != kind::KINEMATIC {
         return;
     }
     let (start, rank) = (b.starts.at(item), b.body_order.at(item));
     let scale = 1.0 / b.params.at(0).dt;
-    let p = start.position + delta.linear;
-    if is_finite(&delta) & finite(p.x) & finite(p.y) & finite(p.z) {
-        let pose = Pose { position: p, rotation: b.rotations.at(rank) };
-        let mut turned = delta.angular;
-        if turned.length_squared() > FAST * FAST {
-            turned = SolverBody::held_turn(&b.solver_bodies, rank, turned);
-            let ways = (&start.rotation, &pose.rotation);
-            turned = SolverBody::rolling_turn(&b.solver_bodies, rank, body.inertia, ways, turned);
+    let pose = Pose { position: start.position + delta.linear, rotation: b.rotations.at(rank) };
+    let mut turned = delta.angular;
+    let fast = moves && turned.length_squared() > FAST * FAST;
+    if fast {
+        turned = SolverBody::held_turn(&b.solver_bodies, rank, turned);
+        let ways = (&start.rotation, &pose.rotation);
+        turned = SolverBody::rolling_turn(&b.solver_bodies, rank, body.inertia, ways, turned);
+    }
+    // A way that is finite may be too long for a velocity that is.
+    let velocity = Twist { linear: delta.linear * scale, angular: turned * scale };
+    if is_finite(&velocity) & is_pose(&pose) {
+        if !moves {
+            // It goes where it was told, with the velocity that it was told.
+            return;
+        }
+        if fast {
             // The pass behind takes the difference for what it did itself.
             b.deltas.put(item, Twist { linear: delta.linear, angular: turned });
         }
-        let velocity = Twist { linear: delta.linear * scale, angular: turned * scale };
         // SAFETY: as above.
         unsafe {
             b.poses.put_own(item, pose);
@@ -74,7 +90,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         body.kind = kind::DISABLED;
         b.bodies.put(item, body);
         SolverBody::hold(&mut b.solver_bodies, rank);
-        b.poses.put(item, start);
+        // What is told of it must be a number, even where the pose it starts from is none.
+        let origin = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
+        b.poses.put(item, if is_pose(&start) { start } else { origin });
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.previous.put(item, Vec3::ZERO);
         b.deltas.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });

@@ -96,7 +96,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.members.put(item, item);
         b.island_of.put(item, key);
         // Mostly there is none, and nothing need be sorted.
-        if key < push.count {
+        // Where room was made for joints and there are none, contacts make no islands: a world does not know of room.
+        let with_joints = push.ties != (ties::JOINTS | ties::TOUCHING) || b.counters.now(counter::ISLANDS) != 0;
+        if key < push.count && with_joints {
             b.counters.or(counter::ISLANDS, push.count);
         }
     }

@@ -44,7 +44,8 @@ pub const MOST: u32 = 64;
 
 /// Looks around from one hit.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.count {
+    // What has no hit of its own must not be looked at from: it would be, for as many as a push constant says.
+    if item >= least(push.count, b.hits.len()) {
         return;
     }
     let (view, hit, ray) = (b.views.at(0), b.hits.at(item), b.rays.at(item));

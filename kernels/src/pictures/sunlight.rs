@@ -1,6 +1,6 @@
 //! Whether the sun reaches what each ray met: a ray to a point of its disc.
 
-use crate::gpu::{Load, Store, glam::Vec3, sin_cos, sqrt};
+use crate::gpu::{Load, Store, glam::Vec3, least, sin_cos, sqrt};
 use crate::layout::{Node, Volume};
 use crate::math::{Pose, tangents};
 use crate::pictures::common::{View, lifted, pixel, shift, spot};
@@ -49,7 +49,7 @@ fn to_sun(view: &View, item: u32, sample: u32) -> Vec3 {
 
 /// Looks at the sun from one hit.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.count {
+    if item >= least(push.count, b.hits.len()) {
         return;
     }
     let (view, hit, ray) = (b.views.at(0), b.hits.at(item), b.rays.at(item));

@@ -1,6 +1,6 @@
 //! The first thing that each ray meets.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::{Load, Store, least};
 use crate::layout::{Node, Volume};
 use crate::math::Pose;
 use crate::queries::rays::{Hit, Ray, Targets};
@@ -34,7 +34,7 @@ layout! {
 
 /// Follows one ray.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item >= push.count {
+    if item >= least(push.count, b.rays.len()) {
         return;
     }
     let targets = Targets {

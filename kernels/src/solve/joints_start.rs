@@ -8,7 +8,7 @@
 //! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy. Of what a joint
 //! pulls with only that part is a load which is felt by something: see `load_share`.
 
-use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3, sqrt};
+use crate::gpu::{Load, Store, abs, finite, fmax, fmin, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointRow, RowState, axis, flag, role, unit};
 use crate::state::rigid::{Body, NONE, Params, held_back, option};
@@ -61,7 +61,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut r = 0;
     while r < rows {
         let (row, state) = (b.joint_rows.at(joint.first_row + r), b.row_states.at(joint.first_row + r));
-        square += if row.holds_point() { state.lambda * state.lambda } else { 0.0 };
+        square += if row.holds_point() & finite(state.lambda) { state.lambda * state.lambda } else { 0.0 };
         r += 1;
     }
     // Those of its bodies that joints move are of one island, and have the same.
@@ -80,7 +80,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let side = if row.role == role::LIMIT { row.nearer(measure.value) } else { 0.0 };
         // A multiplier of the other limit is of no use.
         let carried = if state.side == side { params.warm_joint } else { 0.0 };
-        state.lambda *= carried;
+        // What it held when it broke is of no use either, when it is no number.
+        state.lambda = if finite(state.lambda) { state.lambda * carried } else { 0.0 };
         let stiffest = row.stiffest(params.dt);
         let spring = row.role == role::SPRING;
         let gentle = row.ramps_gently();

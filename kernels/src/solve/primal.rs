@@ -12,7 +12,7 @@
 
 use crate::detect::manifold::{Head, word};
 use crate::gpu::glam::{UVec4, Vec3};
-use crate::gpu::{Group, Load, OfBodies, OfPoints, Vector, least};
+use crate::gpu::{Group, Load, OfBodies, OfPoints, Vector, finite, least};
 use crate::layout;
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
@@ -352,9 +352,11 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         // `velocity` may have taken the body out before the last pass.
         let frame = F::lane(&solver_bodies, i);
         // What nothing touches is at its target: rounding of what would move it by nothing adds up over many steps.
-        let touched = B::JOINTS || b.row(place + i).count() > 0;
-        if touched && is_finite(&way) && frame.mass > 0.0 {
-            let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
+        let touched = b.row(place + i).count() > 0 || b.has_joints(F::lane(indices, i));
+        let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
+        // A turn that is a number may lead to a rotation that is none.
+        let turned = finite(rotation.v().length_squared() + rotation.s * rotation.s);
+        if touched && is_finite(&way) && turned && frame.mass > 0.0 {
             let index = F::lane(indices, i);
             b.turn(place + i, rotation);
             b.put(index, way);

@@ -80,6 +80,11 @@ pub trait Bound {
     fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32)) -> System {
         System::none()
     }
+    /// Whether a body has joints.
+    #[inline(always)]
+    fn has_joints(&self, _index: u32) -> bool {
+        false
+    }
 }
 
 /// Buffers that joints ask with.
@@ -302,6 +307,10 @@ macro_rules! primal_stage {
                 poses: &self.poses,
             };
             views.pull(group, on, index, lanes, <Self as $crate::solve::sweep::Bound>::STABILISE)
+        }
+        #[inline(always)]
+        fn has_joints(&self, index: u32) -> bool {
+            $crate::state::rigid::joint_row(&self.rows, index, u32::MAX).count() > 0
         }
     };
     (@rows true) => {

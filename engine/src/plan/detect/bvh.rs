@@ -131,6 +131,10 @@ pub struct Search {
     pub bit: u32,
     /// Pairs a workgroup of the stage that goes through the list takes.
     pub tile: u32,
+    /// Counter, 0 before the search, of what boxes with many pairs find.
+    pub crowded: u32,
+    /// Pairs beyond which nobody looks for more; the number of them is then told as `u32::MAX`.
+    pub most: u32,
 }
 
 /// The list of overlapping pairs.
@@ -145,7 +149,7 @@ pub struct Found {
 impl Search {
     /// Appends the search through `tree`.
     pub fn record(self, recording: &mut Recording, name: &str, tree: &Tree) -> Result<Found, PlanError> {
-        let Self { capacity, needed, overflow, bit, tile } = self;
+        let Self { capacity, needed, overflow, bit, tile, crowded, most } = self;
         let Tree { nodes, volumes, ropes, order, extent, counters, .. } = *tree;
         let limit = u64::from(extent.limit);
         let partners: Buffer<UVec4> =
@@ -157,7 +161,7 @@ impl Search {
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 
         let bind = pairs_count::Bind { nodes, volumes, ropes, counters, counts, partners, order };
-        recording.dispatch_each(limit, bind.with(pairs_count::Push { extent }))?;
+        recording.dispatch_each(limit, bind.with(pairs_count::Push { extent, crowded, most }))?;
         let scan = Scan { values: counts, prefixes: places, extent, counters, total: needed };
         scan.record(recording, scratch)?;
         let bind = pairs_fill::Bind { nodes, volumes, ropes, counters, order, places, pairs, counts, partners };

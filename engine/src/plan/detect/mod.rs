@@ -74,7 +74,15 @@ pub(super) fn record_touching(
     tree: &Tree,
 ) -> Result<Touching, PlanError> {
     let room = capacities.pairs;
-    let search = Search { capacity: room, needed: counter::PAIRS, overflow: s.overflow, bit: bit::PAIRS, tile: 64 };
+    let search = Search {
+        capacity: room,
+        needed: counter::PAIRS,
+        overflow: s.overflow,
+        bit: bit::PAIRS,
+        tile: 64,
+        crowded: counter::CROWDED,
+        most: options.most_pairs,
+    };
     let pairs = search.record(r, "pairs", tree)?.pairs;
     let touches = r.scratch("touches", u64::from(room))?;
     let axes = r.scratch("axes", u64::from(room))?;

@@ -30,7 +30,7 @@ use crate::glam::{Quat, Vec3};
 use drystone_kernels::solve::joints::{JointRow, UNBOUNDED, axis, role};
 
 /// Names a joint. Stays unique when its slot is used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub struct JointHandle {
     pub(crate) index: u32,
     pub(crate) generation: u32,

@@ -1,6 +1,7 @@
 //! The world's joints: slots, their rows, and what the device does not have yet.
 
 use super::{Axis, Drive, JointAxis, JointDesc, JointHandle};
+use crate::world::handle::{WorldNumber, next_use, uses};
 use crate::world::{LIMIT, World, WorldError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,9 +35,18 @@ pub(crate) struct Changed {
 #[derive(Clone, Debug)]
 pub(crate) struct SentJoints(Vec<Changed>);
 
+impl SentJoints {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// All joints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joints {
+    /// Of the world.
+    pub(in crate::world) number: WorldNumber,
     pub(in crate::world) slots: Vec<JointSlot>,
     pub(in crate::world) free: Vec<u32>,
     /// Places of rows given back, by how many there are.
@@ -67,7 +77,7 @@ impl Joints {
 
     pub fn handle(&self, index: u32) -> Option<JointHandle> {
         let slot = self.slots.get(index as usize).filter(|s| s.entry.is_some())?;
-        Some(JointHandle { index, generation: slot.generation })
+        Some(JointHandle { index, generation: self.number.generation(slot.generation) })
     }
 
     /// Slots that the device does not have as they are, each once.
@@ -132,7 +142,7 @@ impl Joints {
         });
         let slot = &mut self.slots[index as usize];
         slot.entry = Some(Arc::new(JointEntry { desc, first_row, rows, broken: false }));
-        let handle = JointHandle { index, generation: slot.generation };
+        let handle = JointHandle { index, generation: self.number.generation(slot.generation) };
         self.changed.push(Changed { slot: index, fresh: true });
         handle
     }
@@ -140,7 +150,7 @@ impl Joints {
     pub(in crate::world) fn remove(&mut self, index: u32) -> Option<Arc<JointEntry>> {
         let slot = self.slots.get_mut(index as usize)?;
         let entry = slot.entry.take()?;
-        slot.generation = slot.generation.wrapping_add(1);
+        slot.generation = next_use(slot.generation);
         self.free.push(index);
         self.give_rows(&entry);
         self.changed.push(Changed { slot: index, fresh: true });
@@ -191,15 +201,19 @@ impl World {
 
     pub(crate) fn joint_entry(&self, joint: JointHandle) -> Result<&JointEntry, WorldError> {
         let JointHandle { index, generation } = joint;
+        if !self.joints.number.knows(generation) {
+            return Err(WorldError::ForeignJoint { index });
+        }
+        let generation = uses(generation);
         let slot = self.joints.slots.get(index as usize).filter(|s| s.generation == generation);
         slot.and_then(|s| s.entry.as_deref()).ok_or(WorldError::StaleJoint { index, generation })
     }
 
     fn joint_mut(&mut self, joint: JointHandle, fresh: bool) -> Result<&mut JointEntry, WorldError> {
+        self.joint_entry(joint)?;
         let JointHandle { index, generation } = joint;
         self.joints.changed.push(Changed { slot: index, fresh });
-        let slot = self.joints.slots.get_mut(index as usize).filter(|s| s.generation == generation);
-        let entry = slot.and_then(|s| s.entry.as_mut());
+        let entry = self.joints.slots.get_mut(index as usize).and_then(|s| s.entry.as_mut());
         entry.map(Arc::make_mut).ok_or(WorldError::StaleJoint { index, generation })
     }
 

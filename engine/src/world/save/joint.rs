@@ -2,13 +2,14 @@
 
 use super::{Read, check_free, nonsense};
 use crate::snapshot::{Reader, SnapshotError, Writer};
+use crate::world::handle::{WorldNumber, uses};
 use crate::world::joint::{Axis, Changed, Drive, Hold, JointEntry, JointSlot, Joints};
 use crate::world::{BodyHandle, JointDesc, LIMIT, World};
 use std::sync::Arc;
 
 fn save_handle(body: BodyHandle, w: &mut Writer) {
     w.u32(body.index);
-    w.u32(body.generation);
+    w.u32(uses(body.generation));
 }
 
 fn load_handle(r: &mut Reader<'_>) -> Read<BodyHandle> {
@@ -104,7 +105,7 @@ impl Joints {
     fn load(r: &mut Reader<'_>) -> Read<Self> {
         let mut index = 0;
         let slots = r.list(5, |r| {
-            let generation = r.u32()?;
+            let generation = uses(r.u32()?);
             let entry = r.option("a joint's slot", |r| {
                 let (desc, first_row, broken) = (load_desc(r)?, r.u32()?, r.bool("broken")?);
                 desc.check().map_err(|error| SnapshotError::World { what: "joint", index, error })?;
@@ -118,7 +119,8 @@ impl Joints {
         let free_rows = r.list(8, |r| Ok((r.u32()?, r.words()?)))?;
         let changed = r.list(5, |r| Ok(Changed { slot: r.u32()?, fresh: r.bool("changed joints")? }))?;
         let kinds = free_rows.len();
-        let joints = Self { slots, free, free_rows: free_rows.into_iter().collect(), row_count, changed };
+        let number = WorldNumber::default();
+        let joints = Self { number, slots, free, free_rows: free_rows.into_iter().collect(), row_count, changed };
         if joints.free_rows.len() != kinds {
             return nonsense("rows of joints", "free ones of the same length are listed twice");
         }

@@ -6,6 +6,7 @@ mod body;
 mod hull;
 mod joint;
 
+use super::handle::{WorldNumber, uses};
 use super::{BodyKind, Edit, Features, HullTable, Names, Slot, World, finite3, unit};
 use crate::snapshot::{Reader, SnapshotError, Writer};
 use std::sync::Arc;
@@ -47,7 +48,8 @@ impl World {
     ///
     /// Colliders and hulls are not said to have reached a device: who restores a world sends all of them.
     pub(crate) fn load(r: &mut Reader<'_>, bodies: u32) -> Read<Self> {
-        let mut world = Self::new();
+        // It may be from another process: handles of any world may be its own.
+        let mut world = Self { number: WorldNumber::default(), ..Self::new() };
         world.set_gravity(r.vec3()?).map_err(|e| SnapshotError::content("gravity", e.to_string()))?;
         let features = Features {
             surfaces: r.bool("features")?,
@@ -61,7 +63,7 @@ impl World {
         let mut hulls = HullTable::load(r, &pool)?;
         let mut index = 0;
         world.slots = r.list(6, |r| {
-            let (generation, sent) = (r.u32()?, r.bool("a body's slot")?);
+            let (generation, sent) = (uses(r.u32()?), r.bool("a body's slot")?);
             let entry = r.option("a body's slot", |r| body::load(r, &pool, &hulls, index))?;
             index += 1;
             Ok(Slot { generation, entry: entry.map(Arc::new), sent })

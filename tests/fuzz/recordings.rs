@@ -1,0 +1,92 @@
+//! Recordings of any stages over any buffers with any push constants, and bytes of any kind in them: the CPU backend reads zeros
+//! and writes nowhere beyond a buffer, and comes to an end.
+
+use super::Outcome;
+use crate::common::Random;
+use drystone::backend::Runner;
+use drystone::cpu::Cpu;
+use drystone::kernels::STAGES;
+use drystone::layout::DispatchArgs;
+use drystone::plan::{Buffer, BufferId, Recording};
+use drystone_kernels::gpu::Invocation;
+use drystone_kernels::state::rigid::Params;
+
+/// Words of the kinds that go wrong in different ways.
+fn noise(random: &mut Random, words: usize) -> Vec<u32> {
+    let kind = random.below(8);
+    let word = |random: &mut Random| match if kind < 6 { kind } else { random.below(6) } {
+        0 => random.bits(),
+        1 => random.below(300),
+        2 => [0, 1, u32::MAX, 1 << 31, u32::MAX - 1, 255, 256, 1 << 30][random.below(8) as usize],
+        3 => random.range(-10.0, 10.0).to_bits(),
+        4 => random.below(40),
+        _ => [0.0, f32::NAN, f32::INFINITY, -0.0, 1e-40, f32::MAX][random.below(6) as usize].to_bits(),
+    };
+    (0..words).map(|_| word(random)).collect()
+}
+
+/// Declares a buffer with elements of `words` words.
+fn of_words(recording: &mut Recording, name: String, words: u32, count: u64) -> BufferId {
+    macro_rules! declared {
+        ($($n:literal)*) => {
+            match words {
+                $($n => recording.buffer::<[u32; $n]>(name, count).unwrap().id(),)*
+                _ if words as usize * 4 == size_of::<Params>() => recording.buffer::<Params>(name, count).unwrap().id(),
+                _ => panic!("elements of {words} words"),
+            }
+        };
+    }
+    declared!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
+}
+
+pub fn case(seed: u64, random: &mut Random) -> Outcome {
+    let mut recording = Recording::new("noise");
+    let args: Buffer<DispatchArgs> = recording.dispatch_args("args", 3).unwrap();
+    let mut pool: Vec<(u32, BufferId)> = Vec::new();
+    let mut accepted = false;
+    for n in 0..=random.below(3) {
+        let stage = &STAGES[random.below(STAGES.len() as u32) as usize];
+        let mut buffers = Vec::new();
+        for (b, binding) in stage.bindings.iter().enumerate() {
+            let words = binding.stride / 4;
+            // Buffers of earlier stages too, and the same one for two bindings.
+            let known: Vec<_> = pool.iter().filter(|p| p.0 == words).map(|p| p.1).collect();
+            let buffer = match known.get(random.below(known.len() as u32 * 2 + 1) as usize) {
+                Some(buffer) => *buffer,
+                None => {
+                    let count = [0, 1, 3, 70, 150][random.below(5) as usize];
+                    let buffer = of_words(&mut recording, format!("{n}.{b}"), words, count);
+                    pool.push((words, buffer));
+                    buffer
+                }
+            };
+            buffers.push(buffer);
+        }
+        let push = bytemuck::cast_slice(&noise(random, stage.push_size as usize / 4)).to_vec();
+        let invocation = Invocation { stage, buffers, push };
+        let done = match random.below(4) {
+            0 => recording.dispatch_indirect(args, random.below(4), invocation),
+            _ => recording.dispatch(u64::from(random.below(6)), invocation),
+        };
+        accepted |= done.is_ok();
+        let any = |random: &mut Random| pool[random.below(pool.len() as u32) as usize].1;
+        let (one, two) = (Buffer::<u32>::new(any(random)), Buffer::<u32>::new(any(random)));
+        let (from, to) = (u64::from(random.below(80)), u64::from(random.below(80)));
+        let _ = recording.fill(one, from..to, random.bits());
+        let _ = recording.copy((one, from), (two, to), u64::from(random.below(40)));
+    }
+    if !accepted {
+        return Outcome::Refused;
+    }
+    let text = recording.to_string();
+    let mut runner = Cpu::new(recording, Some(1 + (seed % 2) as usize)).unwrap();
+    let sizes: Vec<u64> = runner.recording().buffers().iter().map(|b| b.capacity()).collect();
+    for (buffer, size) in (0..).zip(sizes) {
+        let words = noise(random, size as usize / 4);
+        runner.write_bytes(BufferId(buffer), 0, bytemuck::cast_slice(&words)).unwrap();
+    }
+    let before = std::time::Instant::now();
+    runner.run().map(drop).unwrap();
+    assert!(before.elapsed() < super::LONG, "{:?}: {}", before.elapsed(), text);
+    Outcome::Accepted
+}

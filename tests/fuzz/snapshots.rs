@@ -1,0 +1,100 @@
+//! Snapshots with bytes changed, most of them with the right checksum.
+
+use super::Outcome;
+use crate::common::{Random, box_points};
+use drystone::backend::Device;
+use drystone::glam::Vec3;
+use drystone::world::{BodyDesc, Collider, JointDesc, World};
+use drystone::{Settings, Simulation, Snapshot};
+
+const CPU: Device = Device::Cpu { threads: Some(1) };
+const DT: f32 = 1.0 / 60.0;
+
+/// Worlds with a little of everything, as bytes.
+pub fn corpus() -> Vec<Vec<u8>> {
+    let mut world = World::new();
+    world.add_named("floor", BodyDesc::fixed().with(Collider::half_space())).unwrap();
+    let gone = world.add(BodyDesc::dynamic().with(Collider::sphere(1.0))).unwrap();
+    let stone = Collider::hull(&box_points(Vec3::splat(0.4))).unwrap().restitution(0.3);
+    let hull = world.add(BodyDesc::dynamic().at(Vec3::Y * 1.5).with(stone)).unwrap();
+    let cube = world.add(BodyDesc::dynamic().at(Vec3::Y * 0.5).with(Collider::cuboid(Vec3::ONE))).unwrap();
+    world.add(BodyDesc::dynamic().at(Vec3::X * 2.0).with(Collider::cone(0.5, 0.5))).unwrap();
+    world.add_joint_named("arm", JointDesc::hinge(hull, cube).friction(1.0)).unwrap();
+    world.remove(gone).unwrap();
+    let mut simulation = Simulation::new(world, Settings::default(), CPU).unwrap();
+    let early = simulation.snapshot().unwrap().to_bytes();
+    for _ in 0..10 {
+        simulation.step(DT).unwrap();
+    }
+    simulation.world_mut().apply_impulse(cube, Vec3::Y, Vec3::ZERO).unwrap();
+    vec![early, simulation.snapshot().unwrap().to_bytes()]
+}
+
+/// The checksum as the format has it, so that forged bytes can have the right one.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mix = |h: u64, word: u64| {
+        let h = (h ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        h ^ (h >> 29)
+    };
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
+    let mut lanes = [1, 2, 3, 4];
+    let whole = bytes.len() / 32 * 32;
+    for (i, part) in bytes[..whole].chunks(8).enumerate() {
+        lanes[i % 4] = mix(lanes[i % 4], word(part));
+    }
+    let rest = bytes[whole..].chunks(8).fold(bytes.len() as u64, |h, part| mix(h, word(part)));
+    lanes.into_iter().fold(rest, mix)
+}
+
+fn seal(bytes: &mut [u8]) {
+    let (length, end) = (bytes.len() as u64, bytes.len() - 8);
+    bytes[12..20].copy_from_slice(&length.to_le_bytes());
+    let sum = checksum(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+}
+
+pub fn case(whole: &[Vec<u8>], random: &mut Random) -> Outcome {
+    let mut bytes = whole[random.below(whole.len() as u32) as usize].clone();
+    for _ in 0..random.below(4) {
+        let at = random.below(bytes.len() as u32 - 8) as usize;
+        match random.below(6) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes.truncate(at.max(40)),
+            2 => drop(bytes.drain(at..(at + 1 + random.below(16) as usize).min(bytes.len() - 1))),
+            3 => drop(bytes.splice(at..at, (0..random.below(16)).map(|_| random.bits() as u8).collect::<Vec<_>>())),
+            _ => {
+                let odd = [
+                    0,
+                    1,
+                    u32::MAX,
+                    1 << 31,
+                    1 << 29,
+                    f32::NAN.to_bits(),
+                    f32::MAX.to_bits(),
+                    random.bits(),
+                    random.below(99),
+                ];
+                let word = odd[random.below(odd.len() as u32) as usize];
+                bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        if bytes.len() < 64 {
+            break;
+        }
+    }
+    if random.below(8) > 0 && bytes.len() > 40 {
+        seal(&mut bytes);
+    }
+    let Ok(snapshot) = Snapshot::from_bytes(&bytes) else { return Outcome::Refused };
+    Snapshot::from_bytes(&snapshot.to_bytes()).expect("what was accepted can be written and read again");
+    // A world costs a plan, which is the most of it: now and then is enough.
+    if random.below(8) == 0 {
+        let Ok(mut simulation) = Simulation::from_snapshot(&snapshot, CPU) else { return Outcome::Refused };
+        let settings = simulation.settings().with(|s| (s.iterations, s.substeps) = (s.iterations.min(8), 1));
+        simulation.set_settings(settings).unwrap();
+        for _ in 0..2 {
+            simulation.step(DT).map(drop).unwrap();
+        }
+    }
+    Outcome::Accepted
+}

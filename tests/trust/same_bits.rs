@@ -1,0 +1,61 @@
+//! What a world has room for is none of its business.
+
+use crate::{DT, dynamic};
+use drystone::backend::Device;
+use drystone::glam::Vec3;
+use drystone::metrics::Metrics;
+use drystone::state::Capacities;
+use drystone::world::{BodyDesc, Collider, JointDesc, World};
+use drystone::{BodyState, Settings, Simulation};
+
+/// Bodies that meet in the air, and on the ground.
+fn world() -> World {
+    let mut world = World::new();
+    world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+    for i in 0..40 {
+        let at = Vec3::new((i % 4) as f32 * 1.1, 1.0 + i as f32 * 1.3, (i % 3) as f32 * 1.05);
+        world.add(dynamic(at).moving(Vec3::new(1.0 - (i % 3) as f32, (i % 5) as f32 * -2.0, 0.3))).unwrap();
+    }
+    world
+}
+
+fn states(world: World, room: Capacities) -> (u64, Vec<BodyState>) {
+    let device = Device::Cpu { threads: Some(2) };
+    let mut simulation = Simulation::with_capacities(world, Settings::default(), device, room).unwrap();
+    for _ in 0..90 {
+        simulation.step(DT).unwrap();
+    }
+    let states = simulation.bodies().unwrap().into_iter().map(|(_, state)| state).collect();
+    (Metrics::of(&mut simulation).unwrap().pose_hash, states)
+}
+
+#[test]
+fn room_for_joints_changes_no_bit_of_a_world_without_any() {
+    let alone = states(world(), Capacities::default());
+    let room = Capacities { joints: 100, joint_rows: 600, ..Capacities::default() };
+    assert!(states(world(), room) == alone, "with room for joints");
+    let mut visited = world();
+    let bodies: Vec<_> = visited.handles().skip(1).collect();
+    let joint = visited.add_joint(JointDesc::ball(bodies[3], bodies[4])).unwrap();
+    visited.remove_joint(joint).unwrap();
+    assert!(states(visited, Capacities::default()) == alone, "with a joint that came and went");
+}
+
+#[test]
+fn room_for_anything_changes_no_bit() {
+    let alone = states(world(), Capacities::default());
+    let room = Capacities {
+        bodies: 300,
+        colliders: 500,
+        pairs: 9000,
+        manifolds: 7000,
+        edits: 700,
+        hulls: 9,
+        hull_edges: 900,
+        joints: 33,
+        joint_rows: 200,
+        continuous: 4,
+        ..Capacities::default()
+    };
+    assert!(states(world(), room) == alone);
+}
