@@ -201,6 +201,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         body_poses: false,
         features: drystone::world::Features::NONE,
         row_stiffness: false,
+        adaptive: false,
     };
     StepPlan::new(capacities, options).unwrap().recording
 }

@@ -33,6 +33,7 @@ const OPTIONS: StepOptions = StepOptions {
     features: drystone::world::Features::NONE,
     momentum: true,
     row_stiffness: false,
+    adaptive: false,
 };
 
 /// A warm state, and the plan it belongs to.

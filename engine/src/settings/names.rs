@@ -113,6 +113,8 @@ static FIELDS: &[Field] = &[
     },
     common!(iterations: u32, Allowed::Whole(1, 1000, "a whole number from 1 to 1000")),
     common!(substeps: u32, Allowed::Whole(1, 1000, "a whole number from 1 to 1000")),
+    common!(substeps_most: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
+    common!(stability: f32, Allowed::Between(1e-6, 1.0, "1e-6 to 1")),
     common!(margin: f32, UNIT),
     common!(sweep: f32, Allowed::NotNegative),
     common!(bounce_threshold: f32, Allowed::NotNegative),
@@ -271,6 +273,10 @@ impl Settings {
         // 0 lanes go by `Auto`.
         if self.primal == PrimalForm::Lanes(0) {
             return Err(SettingsError::Value { name: "primal", value: 0.0, must: Allowed::Lanes.must() });
+        }
+        if self.adapts() && self.substeps_most < self.substeps {
+            let value = self.substeps_most.into();
+            return Err(SettingsError::Value { name: "substeps_most", value, must: "0, or substeps or more" });
         }
         let Some(a) = self.avbd() else { return Ok(()) };
         let together = [

@@ -130,6 +130,12 @@ fn counters(s: &Snapshot) -> Result<(), SnapshotError> {
     if told != (0, 0) {
         return nonsense("counters", format!("{told:?} edits and events between two steps"));
     }
+    for slot in [counter::NEED, counter::LAST_DT] {
+        let value = f32::from_bits(count(slot));
+        if !(value.is_finite() && value >= 0.0) {
+            return nonsense("counters", format!("{value} for what sub-steps are chosen by"));
+        }
+    }
     let kept = count(counter::SENSED_LAST);
     if kept > s.used.pairs {
         return nonsense("counters", format!("{kept} overlaps with sensors, of {}", s.used.pairs));

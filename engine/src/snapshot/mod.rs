@@ -52,7 +52,7 @@ use drystone_kernels::detect::gate::counter;
 use drystone_kernels::state::rigid::{Entry, entry};
 
 /// Version of the format. It changes whenever the bytes, or what any persistent buffer means, do.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"drystone";
 /// Bytes before what the checksum protects beside itself: magic, format and length.

@@ -140,6 +140,7 @@ pub struct JointForceView {
 struct InFlight {
     frame: u64,
     runs: u32,
+    adaptive: bool,
     /// First run of the step's program in it.
     first_run: u64,
     /// Which program it was.
@@ -153,6 +154,7 @@ struct InFlight {
 struct Finished {
     frame: u64,
     runs: u32,
+    adaptive: bool,
     counters: [u32; counter::COUNT as usize],
     overflow: u32,
     event_room: u32,
@@ -328,6 +330,7 @@ impl<M: Memory> Frames<M> {
             self.finished.push_back(Finished {
                 frame: frame.frame,
                 runs: frame.runs,
+                adaptive: frame.adaptive,
                 counters,
                 overflow: head[counter::COUNT as usize],
                 event_room: frame.event_room,
@@ -415,6 +418,7 @@ impl<M: Memory> Frames<M> {
         self.pending.push_back(InFlight {
             frame: self.recorded,
             runs: substeps,
+            adaptive: plan.chosen.is_some(),
             first_run,
             program: self.number,
             event_room: event_room(&plan.capacities),
@@ -624,8 +628,9 @@ impl<M: Memory> Stepper<Frames<M>> {
     pub(super) fn take_results(&mut self, completed: u64) -> Result<()> {
         self.device.complete(completed)?;
         while let Some(done) = self.device.finished.pop_front() {
-            let Finished { frame, runs, counters, overflow, event_room, events, times, undone } = done;
-            let results = Results { frame, runs, counters: &counters, overflow, event_room, events: &events, undone };
+            let Finished { frame, runs, adaptive, counters, overflow, event_room, events, times, undone } = done;
+            let (counters, events) = (&counters, &events);
+            let results = Results { frame, runs, adaptive, counters, overflow, event_room, events, undone };
             let report = self.core.digest(&results, times);
             self.device.reports.push(report);
         }

@@ -65,8 +65,27 @@ pub mod counter {
     pub const MADE: u32 = 12;
     /// The same of the one before it.
     pub const MADE_BEFORE: u32 = 13;
+    /// Not 0 once the sub-steps of a frame were chosen; the host sets it back with every frame. This and all below are
+    /// for sub-steps that the device chooses, and 0 otherwise.
+    pub const CHOSEN: u32 = 14;
+    /// Sub-steps of the frame.
+    pub const SUBSTEPS: u32 = 15;
+    /// Sub-steps that the criterion asked for.
+    pub const WANTED: u32 = 16;
+    /// Frames that wanted more sub-steps than there may be.
+    pub const SHORT: u32 = 17;
+    /// [`STEPS`] when the frame began.
+    pub const FRAME_FIRST: u32 = 18;
+    /// Not 0 when the sub-step that runs is one of those chosen.
+    pub const OPEN: u32 = 19;
+    /// Largest ratio of geometric stiffness to inertia that the last sub-step of a frame left behind, 1/s^2: a float.
+    pub const NEED: u32 = 20;
+    /// Seconds of the last sub-step that was made: a float.
+    pub const LAST_DT: u32 = 21;
+    /// How many times as long the sub-step is as the one before it: a float.
+    pub const PACE: u32 = 22;
     /// Counters.
-    pub const COUNT: u32 = 14;
+    pub const COUNT: u32 = 23;
 }
 
 /// Entries of `args`.

@@ -8,6 +8,7 @@ pub mod sensors_keep;
 pub mod sensors_tell;
 pub mod stiffness_store;
 pub mod store;
+pub mod substep_need;
 pub mod surfaces_store;
 pub mod touching_tell;
 pub mod velocity;
