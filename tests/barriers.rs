@@ -202,6 +202,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         features: drystone::world::Features::NONE,
         row_stiffness: false,
         adaptive: false,
+        second_order: false,
     };
     StepPlan::new(capacities, options).unwrap().recording
 }

@@ -31,6 +31,7 @@ const OPTIONS: StepOptions = StepOptions {
     features: drystone::world::Features::NONE,
     row_stiffness: false,
     adaptive: false,
+    second_order: false,
 };
 
 /// Bodies that lie on each other, without what the steps before knew of contacts.

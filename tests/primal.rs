@@ -34,6 +34,7 @@ const OPTIONS: StepOptions = StepOptions {
     momentum: true,
     row_stiffness: false,
     adaptive: false,
+    second_order: false,
 };
 
 /// A warm state, and the plan it belongs to.

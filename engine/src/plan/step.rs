@@ -36,6 +36,8 @@ pub struct StepOptions {
     pub row_stiffness: bool,
     /// Whether the device chooses how many sub-steps a frame has: see `plan/substeps.rs`.
     pub adaptive: bool,
+    /// Whether motion is integrated to second order: see `plan/solve/second.rs`.
+    pub second_order: bool,
     /// Whether poses are also kept as the user means them, for drawing.
     pub body_poses: bool,
     /// What some collider of the world is or does.
@@ -75,6 +77,7 @@ impl StepOptions {
             joint_rows: capacities.joint_rows.into(),
             colours: self.colours.into(),
             colour_rounds: self.odd_colour_rounds().into(),
+            last_steps: if self.second_order { capacities.bodies.into() } else { 0 },
             stiff_rows: if self.row_stiffness { capacities.manifolds.into() } else { 0 },
             shown: if self.body_poses { capacities.bodies.into() } else { 1 },
             materials: if self.features.surfaces { capacities.colliders.into() } else { 0 },
@@ -152,6 +155,9 @@ impl StepPlan {
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;
         let jointed = solve.record_warm_start(r)?;
         solve.record_predict(r)?;
+        if options.second_order {
+            solve::second::record_predict(&solve, r)?;
+        }
         solve.record_iterations(r, jointed)?;
 
         finish::record_joint_forces(&solve, r)?;
@@ -163,6 +169,9 @@ impl StepPlan {
         // Behind that pass, which takes velocities for the way that bodies went.
         if let Some(impacts) = impacts {
             solve::bounce::record_settling(&solve, r, impacts)?;
+        }
+        if options.second_order {
+            solve::second::record_velocity(&solve, r)?;
         }
         if let Some(touched) = told {
             finish::record_touching(&solve, r, touched)?;

@@ -46,6 +46,19 @@ pub enum SolveForm {
     Schur,
 }
 
+/// How motion is integrated. Multipliers, stiffness and everything else are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Integration {
+    /// Implicit Euler, as published: stable whatever happens, and a damper. A pendulum of 1 m keeps a fifth of its energy
+    /// over 10 s at 60 steps a second.
+    Bdf1,
+    /// The backward differentiation formula of second order, for bodies in flight and on joints: the same pendulum keeps
+    /// more than 95%. What is near others is integrated by implicit Euler, and so is a step behind a blow: extrapolated, it
+    /// would bounce back; and so are chains under a load that is much heavier than they. Takes 108 bytes and two short passes a body. Needs [`RotationForm::Exact`].
+    Bdf2,
+}
+
 /// Which method solves the step, and its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -132,6 +145,8 @@ pub struct Settings {
     pub primal: PrimalForm,
     /// How a body's system is solved. By name and number: 0 is [`SolveForm::Ldl`], 1 [`SolveForm::Schur`].
     pub solve: SolveForm,
+    /// How motion is integrated. By name and number: 0 is [`Integration::Bdf1`], 1 [`Integration::Bdf2`].
+    pub integration: Integration,
 }
 
 impl Default for Settings {
@@ -149,6 +164,7 @@ impl Default for Settings {
             colour_rounds: 8,
             primal: PrimalForm::Auto,
             solve: SolveForm::Ldl,
+            integration: Integration::Bdf1,
         }
     }
 }
@@ -270,6 +286,7 @@ impl Settings {
             momentum: avbd.is_some_and(|a| a.momentum),
             row_stiffness: avbd.is_some_and(|a| a.row_stiffness),
             adaptive: self.adapts(),
+            second_order: self.integration == Integration::Bdf2,
             body_poses: false,
             features: Features::default(),
         }

@@ -1,6 +1,8 @@
 //! Settings by name and number: what the command, scene files and sweeps set, with the range of each.
 
-use super::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
+use super::{
+    AvbdSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings,
+};
 
 /// A setting by its name.
 struct Field {
@@ -136,6 +138,12 @@ static FIELDS: &[Field] = &[
         allowed: SWITCH,
         get: |s| Some(f64::from(u8::from(s.solve == SolveForm::Schur))),
         put: |s, value| s.solve = if value == 0.0 { SolveForm::Ldl } else { SolveForm::Schur },
+    },
+    Field {
+        name: "integration",
+        allowed: Allowed::Whole(0, 1, "0 (bdf1) or 1 (bdf2)"),
+        get: |s| Some(f64::from(u8::from(s.integration == Integration::Bdf2))),
+        put: |s, value| s.integration = if value == 0.0 { Integration::Bdf1 } else { Integration::Bdf2 },
     },
     avbd!(alpha: f32, UNIT),
     avbd!(beta: f32, Allowed::NotNegative),
@@ -279,6 +287,9 @@ impl Settings {
             return Err(SettingsError::Value { name: "substeps_most", value, must: "0, or substeps or more" });
         }
         let Some(a) = self.avbd() else { return Ok(()) };
+        if self.integration == Integration::Bdf2 && a.rotation == RotationForm::FirstOrder {
+            return Err(SettingsError::Value { name: "integration", value: 1.0, must: "0 with rotation 1" });
+        }
         let together = [
             ("k_max", a.k_max, a.k_max >= a.k_start, "k_start or more"),
             ("free", a.free, a.free > a.quiet, "more than quiet"),

@@ -4,6 +4,7 @@ pub mod body_poses;
 pub mod continuous;
 pub mod drawn_poses;
 pub mod joints_break;
+pub mod second_velocity;
 pub mod sensors_keep;
 pub mod sensors_tell;
 pub mod stiffness_store;

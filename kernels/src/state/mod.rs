@@ -4,6 +4,7 @@ pub mod edits;
 pub mod events;
 pub mod material;
 pub mod rigid;
+pub mod second;
 pub mod substep_begin;
 pub mod substep_pace;
 pub mod touching;
