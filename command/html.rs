@@ -56,6 +56,8 @@ struct Step {
     pairs: u32,
     manifolds: u32,
     fallback: u32,
+    substeps: u32,
+    wanted: u32,
 }
 
 /// A page that is being put together.
@@ -155,8 +157,9 @@ impl Page {
         for pass in report.times.iter().flat_map(|run| &run.passes) {
             *passes.entry(pass.name).or_default() += pass.time.as_secs_f64() * 1e3;
         }
-        let StepReport { pairs, manifolds, fallback_bodies: fallback, .. } = *report;
-        self.steps.push(Step { time, passes, pairs, manifolds, fallback });
+        let StepReport { pairs, manifolds, fallback_bodies: fallback, substeps, .. } = *report;
+        let wanted = report.substeps_wanted;
+        self.steps.push(Step { time, passes, pairs, manifolds, fallback, substeps, wanted });
         let now = f64::from(step + 1) * self.dt;
         if (step + 1).is_multiple_of(self.total.div_ceil(LOOKS).max(1)) || step + 1 == self.total {
             self.look(now, simulation)?;
@@ -258,6 +261,10 @@ impl Page {
             page += &lines("Worst error of a joint", "mm", &[over("along lengths", |m| m.linear_error.max * 1e3)]);
             let angles = over("about angles", |m| m.angular_error.max.to_degrees());
             page += &lines("Worst error of a joint", "degrees", &[angles]);
+        }
+        if self.steps.iter().any(|s| s.substeps != self.steps[0].substeps) {
+            let (made, wanted) = (|s: &Step| f64::from(s.substeps), |s: &Step| f64::from(s.wanted));
+            page += &lines("Sub-steps", "a step", &[self.over_steps("made", made), self.over_steps("wanted", wanted)]);
         }
         page += &lines("Highest speed", "m/s", &[self.over_looks("speed", |m| m.max_speed)]);
         page += &lines(

@@ -37,6 +37,8 @@ pub struct Watched {
     events_left_out: u64,
     fallback: u32,
     overflow: u32,
+    /// Sub-steps of every step.
+    substeps: Vec<u32>,
 }
 
 impl Watched {
@@ -54,6 +56,7 @@ impl Watched {
             events_left_out: 0,
             fallback: 0,
             overflow: 0,
+            substeps: Vec::new(),
         };
         watched.see(start, simulation)?;
         Ok(watched)
@@ -103,7 +106,18 @@ impl Watched {
         self.events_left_out += report.events.len().saturating_sub(room) as u64;
         self.fallback = self.fallback.max(report.fallback_bodies);
         self.overflow += report.grown;
+        self.substeps.push(report.substeps);
         self.last = report;
+    }
+}
+
+impl Watched {
+    /// Sub-steps: of every step, together, and how many steps wanted more than there may be.
+    fn substeps(&self) -> Value {
+        let all = &self.substeps;
+        let mean = all.iter().map(|n| f64::from(*n)).sum::<f64>() / all.len().max(1) as f64;
+        json!({"mean": mean, "least": all.iter().min(), "most": all.iter().max(), "short": self.last.short_frames,
+            "by_step": all})
     }
 }
 
@@ -233,6 +247,12 @@ impl Run {
             let _ = writeln!(text, "{name:<13} {value}");
         };
         line("step", format!("{mean:.2} ms mean, {median:.2} ms median, {p95:.2} ms p95"));
+        if simulation.settings().substeps_most > 0 {
+            let (all, short) = (&watched.substeps, watched.last.short_frames);
+            let (least, most) = (all.iter().min().unwrap_or(&0), all.iter().max().unwrap_or(&0));
+            let mean = f64::from(all.iter().sum::<u32>()) / all.len().max(1) as f64;
+            line("sub-steps", format!("{mean:.1} mean, {least} to {most}; {short} steps wanted more"));
+        }
         let (manifolds, pairs) = (watched.last.manifolds, watched.last.pairs);
         line("contacts", format!("{} points in {manifolds} manifolds of {pairs} pairs", end.contacts));
         let worst = &watched.worst;
@@ -316,6 +336,7 @@ impl Run {
             "dt": short(self.dt),
             "settings": settings(simulation.settings()),
             "step_ms": {"mean": mean, "median": median, "p95": p95},
+            "substeps": watched.substeps(),
             "passes": watched.passes.iter().map(pass).collect::<Vec<_>>(),
             "counts": {
                 "pairs": watched.last.pairs, "manifolds": watched.last.manifolds, "contacts": end.contacts,

@@ -47,7 +47,8 @@ impl Trace {
         self.event(&json!({
             "ph": "X", "cat": "step", "name": format!("step {step}"), "pid": PROCESS, "tid": STEPS,
             "ts": begin, "dur": microseconds(time),
-            "args": {"pairs": report.pairs, "manifolds": report.manifolds, "grown": report.grown},
+            "args": {"pairs": report.pairs, "manifolds": report.manifolds, "grown": report.grown,
+                "substeps": report.substeps, "substeps_wanted": report.substeps_wanted},
         }))?;
         let mut at = begin;
         for run in &report.times {
@@ -62,7 +63,7 @@ impl Trace {
         }
         self.event(&json!({
             "ph": "C", "name": "contacts", "pid": PROCESS, "tid": STEPS, "ts": begin,
-            "args": {"pairs": report.pairs, "manifolds": report.manifolds},
+            "args": {"pairs": report.pairs, "manifolds": report.manifolds, "substeps": report.substeps},
         }))
     }
 

@@ -203,6 +203,8 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         features: drystone::world::Features::NONE,
         row_stiffness: false,
         most_pairs: u32::MAX,
+        adaptive: false,
+        second_order: false,
     };
     StepPlan::new(capacities, options).unwrap().recording
 }

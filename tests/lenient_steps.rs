@@ -31,6 +31,8 @@ const OPTIONS: StepOptions = StepOptions {
     features: drystone::world::Features::NONE,
     row_stiffness: false,
     most_pairs: u32::MAX,
+    adaptive: false,
+    second_order: false,
 };
 
 /// Bodies that lie on each other, without what the steps before knew of contacts.

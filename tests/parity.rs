@@ -13,10 +13,11 @@ use drystone::glam::{Quat, Vec3};
 use drystone::layout::BodyPose;
 use drystone::plan::{Binding, BufferId, Command, Recording};
 use drystone::world::{BodyDesc, Collider, ContactReports, JointDesc, World};
-use drystone::{Settings, Simulation, scenes};
+use drystone::{Integration, Settings, Simulation, scenes};
+use drystone_kernels::detect::gate::counter;
 use drystone_kernels::detect::manifold;
 use drystone_kernels::finish::drawn_poses;
-use drystone_kernels::gpu::{Scalar, Word};
+use drystone_kernels::gpu::{Scalar, Word, Words};
 use drystone_kernels::math::Rotation;
 use drystone_kernels::solve::solver_body;
 use std::collections::HashMap;
@@ -95,8 +96,20 @@ fn words(binding: &Binding) -> Vec<Word> {
     match binding.name {
         "points" => manifold::record_words(),
         "solver_bodies" => solver_body::record_words(),
+        "counters" => counter_words(),
         _ => (binding.words)(),
     }
+}
+
+/// What the counters are: some of those that sub-steps are chosen by are floats.
+fn counter_words() -> Vec<Word> {
+    let word = |slot: u32| match slot {
+        counter::NEED => f32::within("need"),
+        counter::LAST_DT => f32::within("last_dt"),
+        counter::PACE => f32::within("pace"),
+        _ => u32::within("count"),
+    };
+    (0..counter::COUNT).flat_map(word).collect()
 }
 
 /// The field of a word: components of vectors and quaternions, and elements of arrays, share one.
@@ -173,7 +186,12 @@ fn agrees(mut simulation: Simulation, asked: impl Fn(&str) -> bool, least: usize
         simulation.step(1.0 / 60.0).unwrap();
     }
     let recording = simulation.plan().recording.clone();
-    let state = read_all(simulation.runner());
+    let mut state = read_all(simulation.runner());
+    if simulation.plan().chosen.is_some() {
+        // A frame begins: the host says so.
+        let counters = &mut state[simulation.plan().buffers.counters.id().0 as usize];
+        counters[counter::CHOSEN as usize * 4..][..4].fill(0);
+    }
     let names: Vec<_> = recording.commands().iter().map(|c| c.name()).collect();
     let first = |n: &usize| !names[..n - 1].contains(&names[n - 1]);
     // The last of a stage sees what all the passes before it came to.
@@ -257,6 +275,25 @@ fn islands_agree() {
     }
     let asked = ["carried_load", "islands", "load_share", "joints_start", "momentum", "velocity"];
     agrees(short(world), |stage| asked.contains(&stage), 7);
+}
+
+#[test]
+fn chosen_sub_steps_and_the_second_order_agree() {
+    // A chain that swings, a box on the floor, and one that flies: frames of one sub-step, which is the last.
+    let mut world = scenes::pendulum(6, 1.0, 1.0).unwrap();
+    world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+    for (at, spin) in [(Vec3::new(5.0, 0.5, 0.0), Vec3::ZERO), (Vec3::new(9.0, 90.0, 0.0), Vec3::new(1.0, 2.0, 3.0))] {
+        world.add(BodyDesc::dynamic().at(at).spinning(spin).with(Collider::cuboid(Vec3::ONE))).unwrap();
+    }
+    let settings = Settings::default().with(|s| {
+        (s.iterations, s.colours, s.substeps_most, s.stability) = (2, 8, 3, 1.0);
+        s.integration = Integration::Bdf2;
+    });
+    let mut simulation = Simulation::new(world, settings, Device::Cpu { threads: None }).unwrap();
+    let reports: Vec<_> = (0..90).map(|_| simulation.step(1.0 / 60.0).unwrap()).collect();
+    assert!(reports.iter().all(|r| r.substeps == 1), "{:?}", reports.last());
+    let asked = |stage: &str| stage.starts_with("substep") || stage.starts_with("second");
+    agrees(simulation, asked, 7);
 }
 
 #[test]

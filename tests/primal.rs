@@ -34,6 +34,8 @@ const OPTIONS: StepOptions = StepOptions {
     momentum: true,
     row_stiffness: false,
     most_pairs: u32::MAX,
+    adaptive: false,
+    second_order: false,
 };
 
 /// A warm state, and the plan it belongs to.

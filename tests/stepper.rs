@@ -343,9 +343,12 @@ fn joints_break_grow_and_are_told_in_frames_as_in_a_simulation() {
         events.filter(|e| matches!(e.kind, EventKind::Broken { .. })).copied().collect()
     };
     host_loops(|host| {
-        for substeps in [1, 3] {
+        let with = |substeps: u32, most: u32| {
+            Settings::default().with(|s| (s.substeps, s.substeps_most, s.stability) = (substeps, most, 1e-3))
+        };
+        // The last has sub-steps that the device chooses.
+        for settings in [with(1, 0), with(3, 0), with(1, 4)] {
             let host = HostLoop::new(host.device.clone());
-            let settings = Settings::default().with(|s| s.substeps = substeps);
             let (world, bodies, weak) = hanging();
             let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
             let mut stepper = host.stepper(world, settings, roomy(500));
@@ -357,6 +360,13 @@ fn joints_break_grow_and_are_told_in_frames_as_in_a_simulation() {
             }
             assert_eq!(broken(&reports), broken(&expected), "with their steps and forces");
             assert_eq!(broken(&reports).len(), 1);
+            let substeps = |reports: &[StepReport]| -> Vec<_> {
+                reports.iter().map(|r| (r.substeps, r.substeps_wanted, r.short_frames, r.dropped)).collect()
+            };
+            let made = substeps(&reports);
+            assert_eq!(made, substeps(&expected));
+            let varied = made.iter().any(|m| m.0 != made[0].0);
+            assert_eq!(varied, settings.substeps_most > 0, "{made:?}");
             assert!(stepper.world().is_broken(weak).unwrap());
             assert!(stepper.capacities().joints >= 8, "four joints came");
             same_state(&host, &stepper, &mut simulation, FRAMES + 1);

@@ -50,7 +50,9 @@ pub use drystone_kernels::gpu::glam;
 pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use queries::{QueryBatch, QueryError, QueryFilter, QueryResults};
-pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
+pub use settings::{
+    AvbdSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings,
+};
 pub use simulation::Simulation;
 pub use snapshot::{Snapshot, SnapshotError};
 pub use stepper::LEAST_TIME_STEP;

@@ -53,6 +53,7 @@ impl Metrics {
         let bodies = runner.read(b.bodies)?;
         let poses = runner.read(b.poses)?;
         let velocities = runner.read(b.velocities)?;
+        let last_steps = runner.read(b.last_steps)?;
         let dt = f64::from(runner.read(b.params)?[0].dt);
         let mut m = Self { top: f64::NEG_INFINITY, ..Self::default() };
         for (index, ((body, pose), velocity)) in bodies.iter().zip(&poses).zip(&velocities).enumerate() {
@@ -65,9 +66,11 @@ impl Metrics {
             let (mass, inertia) = (f64::from(body.mass), body.inertia.as_dvec3());
             let (v, w) = (velocity.linear.as_dvec3(), velocity.angular.as_dvec3());
             let r = pose.rotation;
-            // Velocities are differences over the last step: they belong to its middle, and so does the inertia.
+            // Velocities are differences over the last step: they belong to its middle, and so does the inertia. Those of
+            // second order belong to its end.
             let end = DQuat::from_xyzw(r.x.into(), r.y.into(), r.z.into(), r.s.into()).normalize();
-            let rotation = DQuat::from_scaled_axis(w * (-0.5 * dt)) * end;
+            let at_end = last_steps.get(index).is_some_and(|last| last.used != 0);
+            let rotation = if at_end { end } else { DQuat::from_scaled_axis(w * (-0.5 * dt)) * end };
             let position = pose.position.as_dvec3();
             let spin = rotation * (inertia * (rotation.inverse() * w));
             m.kinetic_energy += 0.5 * (mass * v.length_squared() + w.dot(spin));

@@ -13,7 +13,9 @@ pub mod queries;
 mod recording;
 mod sharing;
 mod solve;
+
 pub mod step;
+pub mod substeps;
 mod text;
 
 pub use barriers::{Barrier, Schedule, Step};

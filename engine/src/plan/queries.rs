@@ -96,7 +96,7 @@ impl QueryPlan {
     /// them; buffers are named after `name`.
     pub fn new(base: &Recording, step: &StepPlan, name: &str, room: QueryRoom) -> Result<Self, PlanError> {
         let r = &mut Recording::sharing(base, name);
-        r.repeat(&step.recording, step.tree_commands.clone())?;
+        step.repeat_tree(r)?;
         let (asked, told) = (Role::HostWritten, Role::Result);
         let [rays, casts, overlaps, listed, closest] = room.parts().map(|(_, n)| u64::from(n));
         let b = QueryBuffers {

@@ -371,6 +371,11 @@ impl Recording {
         &self.commands
     }
 
+    /// Its commands, for a plan that changes how they are dispatched.
+    pub(super) fn commands_mut(&mut self) -> &mut Vec<Command> {
+        &mut self.commands
+    }
+
     /// The same buffers with only the first `count` commands: to look at what the passes leave behind, one by one.
     pub fn first(&self, count: usize) -> Self {
         Self {

@@ -3,6 +3,7 @@
 use super::detect::bvh::Tree;
 use super::recording::{BufferInfo, PlanError, Recording};
 use super::solve::{self, Solve};
+use super::substeps::{self, ChosenSubsteps};
 use super::{detect, finish, graph};
 use crate::state::{Capacities, Role, Room, StateBuffers, UserBuffer};
 use crate::world::{BOX_EDGES, Features};
@@ -33,6 +34,10 @@ pub struct StepOptions {
     pub momentum: bool,
     /// Whether every row of a contact has a stiffness of its own that is kept from step to step (Eq. 19).
     pub row_stiffness: bool,
+    /// Whether the device chooses how many sub-steps a frame has: see `plan/substeps.rs`.
+    pub adaptive: bool,
+    /// Whether motion is integrated to second order: see `plan/solve/second.rs`.
+    pub second_order: bool,
     /// Whether poses are also kept as the user means them, for drawing.
     pub body_poses: bool,
     /// Pairs beyond which nobody looks for more, and the step is refused; `u32::MAX` for no limit.
@@ -74,6 +79,7 @@ impl StepOptions {
             joint_rows: capacities.joint_rows.into(),
             colours: self.colours.into(),
             colour_rounds: self.odd_colour_rounds().into(),
+            last_steps: if self.second_order { capacities.bodies.into() } else { 0 },
             stiff_rows: if self.row_stiffness { capacities.manifolds.into() } else { 0 },
             shown: if self.body_poses { capacities.bodies.into() } else { 1 },
             materials: if self.features.surfaces { capacities.colliders.into() } else { 0 },
@@ -105,10 +111,12 @@ pub struct StepPlan {
     pub buffers: StateBuffers,
     /// The room it has.
     pub capacities: Capacities,
-    /// The hierarchy over the colliders. It lies in scratch: whoever wants it repeats [`StepPlan::tree_commands`].
+    /// The hierarchy over the colliders. It lies in scratch: whoever wants it calls [`StepPlan::repeat_tree`].
     pub tree: Tree,
-    /// The commands that build it from poses and colliders.
+    /// The commands that build it from poses and colliders. [`StepPlan::repeat_tree`] repeats them.
     pub tree_commands: Range<usize>,
+    /// What sub-steps need that the device chooses; none unless the options ask for it.
+    pub chosen: Option<ChosenSubsteps>,
     /// Commands for the end of a frame, behind its sub-steps: poses for drawing. None unless the options ask for them.
     pub frame_end: Option<Recording>,
 }
@@ -131,10 +139,13 @@ impl StepPlan {
 
         // Up to the gate nothing of the state is changed but what the host asked for.
         record_edits(r, s, capacities.edits)?;
-        let (tree, tree_commands) = detect::record_tree(r, s, capacities.colliders)?;
+        let (tree, mut tree_commands) = detect::record_tree(r, s, capacities.colliders)?;
         let touching = detect::record_touching(r, s, &capacities, &options, &tree)?;
         let sizes = detect::record_gate(r, s, &capacities, &options)?;
 
+        if options.adaptive {
+            substeps::record_gate(r, s, &capacities, sizes, &options)?;
+        }
         detect::record_contacts(r, s, &capacities, &options, &touching, sizes)?;
         // While the rows of the last step are there.
         let told = options.features.reports.then(|| detect::record_touching_before(r, s, &capacities, sizes));
@@ -150,6 +161,9 @@ impl StepPlan {
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;
         let jointed = solve.record_warm_start(r)?;
         solve.record_predict(r)?;
+        if options.second_order {
+            solve::second::record_predict(&solve, r)?;
+        }
         solve.record_iterations(r, jointed)?;
 
         finish::record_joint_forces(&solve, r)?;
@@ -162,8 +176,14 @@ impl StepPlan {
         if let Some(impacts) = impacts {
             solve::bounce::record_settling(&solve, r, impacts)?;
         }
+        if options.second_order {
+            solve::second::record_velocity(&solve, r)?;
+        }
         if let Some(touched) = told {
             finish::record_touching(&solve, r, touched)?;
+        }
+        if options.adaptive {
+            substeps::record_need(&solve, r)?;
         }
         finish::record_continuous(&solve, r)?;
         finish::record_store(&solve, r)?;
@@ -172,10 +192,26 @@ impl StepPlan {
         }
 
         let buffers = *s;
+        let chosen = if options.adaptive { Some(substeps::choose(r, s)?) } else { None };
+        if chosen.is_some() {
+            // Behind the command that chooses.
+            tree_commands = tree_commands.start + 1..tree_commands.end + 1;
+        }
         r.share_scratch();
         let recording = r.clone();
         let frame_end = if options.body_poses { Some(finish::frame_end(&recording, s, &capacities)?) } else { None };
-        Ok(Self { recording, buffers, capacities, tree, tree_commands, frame_end })
+        Ok(Self { recording, buffers, capacities, tree, tree_commands, chosen, frame_end })
+    }
+
+    /// Appends the commands that build the hierarchy to a recording that shares the step's buffers. They always run there,
+    /// whatever sub-steps the device chooses.
+    pub fn repeat_tree(&self, r: &mut Recording) -> Result<(), PlanError> {
+        let first = r.commands().len();
+        r.repeat(&self.recording, self.tree_commands.clone())?;
+        if let Some(chosen) = &self.chosen {
+            chosen.always(&mut r.commands_mut()[first..]);
+        }
+        Ok(())
     }
 }
 

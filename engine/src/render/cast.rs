@@ -91,7 +91,7 @@ fn attach(simulation: &mut Simulation, room: usize) -> Result<Attached<Buffers>>
     let name = base.free_name("rays");
     let mut r = Recording::sharing(&base, name.as_str());
     let step = simulation.plan();
-    r.repeat(&step.recording, step.tree_commands.clone())?;
+    step.repeat_tree(&mut r)?;
     let rays = r.buffer(format!("{name}.rays"), room as u64)?;
     let hits = r.buffer(format!("{name}.hits"), room as u64)?;
     record_cast(&mut r, step, rays, hits, room as u32)?;

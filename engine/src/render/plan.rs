@@ -96,7 +96,7 @@ impl RenderPlan {
     /// them; buffers are named after `name`.
     pub fn new(base: &Recording, step: &StepPlan, name: &str, options: RenderOptions) -> Result<Self, PlanError> {
         let mut r = Recording::sharing(base, name);
-        r.repeat(&step.recording, step.tree_commands.clone())?;
+        step.repeat_tree(&mut r)?;
         let RenderOptions { width, height, samples, occlusion_rays } = options;
         // Whole squares, in which pixels are worked on.
         let count = width.div_ceil(TILE) * height.div_ceil(TILE) * TILE * TILE;

@@ -18,6 +18,7 @@ mod json;
 mod piles;
 mod script;
 mod sliding;
+mod substeps;
 
 pub use arch::arch;
 pub use articulated::{
@@ -28,6 +29,7 @@ pub use jointed::{chain_balls, pendulum, spring_chain, spring_ratio};
 pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
 pub use script::{Action, Script};
 pub use sliding::{friction, rolling, spinner};
+pub use substeps::{heavy_stack, swinging_box, swinging_bridge};
 
 use crate::Settings;
 use crate::glam::Vec3;
@@ -165,6 +167,9 @@ pub const NAMES: &[&str] = &[
     "rods",
     "limbs",
     "joint_grid",
+    "swinging_box",
+    "swinging_bridge",
+    "heavy_stack",
 ];
 
 /// Reads parameters, and remembers which there are.
@@ -298,15 +303,30 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
         "rods" => (rods(p.count("count", 5, 10_000)?)?, 10.0),
         "limbs" => (limbs(p.count("count", 5, 10_000)?)?, 5.0),
         "joint_grid" => (joint_grid(p.count("side", 190, 2000)?)?, 3.0),
+        "swinging_box" => {
+            let (links, mass) = (p.count("links", 25, 10_000)?, p.number("mass", 1000.0, 1e-3, 1e7)?);
+            (swinging_box(links, mass as f32)?, 20.0)
+        }
+        "swinging_bridge" => (swinging_bridge(p.count("planks", 20, 10_000)?)?, 20.0),
+        "heavy_stack" => {
+            let (levels, mass) = (p.count("levels", 4, 100)?, p.number("mass", 1e4, 1e-3, 1e7)?);
+            (heavy_stack(levels, mass as f32)?, 10.0)
+        }
         "rolling" => (rolling(p.number("angle", 0.3, 0.0, 1.5)? as f32)?, 3.0),
         _ => (spinner(p.number("speed", 10.0, 0.0, 100.0)? as f32)?, 10.0),
     };
     p.finish()?;
     let (substeps, iterations) = meant_for(scene);
-    let settings = Settings::default().with(|s| (s.substeps, s.iterations) = (substeps, iterations));
+    let mut settings = Settings::default().with(|s| (s.substeps, s.iterations) = (substeps, iterations));
+    if ["swinging_box", "swinging_bridge", "heavy_stack"].contains(&scene) {
+        settings.substeps_most = MOST_SUBSTEPS;
+    }
     let camera = cameras::camera(scene, &world);
     Ok(Scene { name: scene.to_owned(), world, later, settings, dt: DT, seconds, camera })
 }
+
+/// Sub-steps that scenes of "Adaptive Sub-stepping" have at most: twice as many as they come to ask for.
+const MOST_SUBSTEPS: u32 = 30;
 
 /// A body that is thrown in, and what it is called from then on.
 fn thrown(name: &str, body: BodyDesc) -> Action {
@@ -330,6 +350,8 @@ fn meant_for(scene: &str) -> (u32, u32) {
         // "Adaptive Sub-stepping", section 4: at most 25 iterations. Its sub-steps, as many as a bound on stability
         // asks for, are its own.
         "bridge" | "swing_box" => (1, 25),
+        // The same as published, with sub-steps that are chosen.
+        "swinging_box" | "swinging_bridge" | "heavy_stack" => (1, 25),
         // A box 120 times as heavy as a segment.
         "rope" => (1, 20),
         // Limbs that fall under limbs: at 4 iterations some end up beyond their limits.

@@ -1,6 +1,8 @@
 //! Settings by name and number: what the command, scene files and sweeps set, with the range of each.
 
-use super::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
+use super::{
+    AvbdSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings,
+};
 
 /// A setting by its name.
 struct Field {
@@ -113,6 +115,8 @@ static FIELDS: &[Field] = &[
     },
     common!(iterations: u32, Allowed::Whole(1, 1000, "a whole number from 1 to 1000")),
     common!(substeps: u32, Allowed::Whole(1, 1000, "a whole number from 1 to 1000")),
+    common!(substeps_most: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
+    common!(stability: f32, Allowed::Between(1e-6, 1.0, "1e-6 to 1")),
     common!(margin: f32, UNIT),
     common!(sweep: f32, Allowed::NotNegative),
     common!(bounce_threshold: f32, Allowed::NotNegative),
@@ -134,6 +138,12 @@ static FIELDS: &[Field] = &[
         allowed: SWITCH,
         get: |s| Some(f64::from(u8::from(s.solve == SolveForm::Schur))),
         put: |s, value| s.solve = if value == 0.0 { SolveForm::Ldl } else { SolveForm::Schur },
+    },
+    Field {
+        name: "integration",
+        allowed: Allowed::Whole(0, 1, "0 (bdf1) or 1 (bdf2)"),
+        get: |s| Some(f64::from(u8::from(s.integration == Integration::Bdf2))),
+        put: |s, value| s.integration = if value == 0.0 { Integration::Bdf1 } else { Integration::Bdf2 },
     },
     avbd!(alpha: f32, UNIT),
     avbd!(beta: f32, Allowed::NotNegative),
@@ -274,7 +284,14 @@ impl Settings {
         if self.primal == PrimalForm::Lanes(0) {
             return Err(SettingsError::Value { name: "primal", value: 0.0, must: Allowed::Lanes.must() });
         }
+        if self.adapts() && self.substeps_most < self.substeps {
+            let value = self.substeps_most.into();
+            return Err(SettingsError::Value { name: "substeps_most", value, must: "0, or substeps or more" });
+        }
         let Some(a) = self.avbd() else { return Ok(()) };
+        if self.integration == Integration::Bdf2 && a.rotation == RotationForm::FirstOrder {
+            return Err(SettingsError::Value { name: "integration", value: 1.0, must: "0 with rotation 1" });
+        }
         let together = [
             ("k_max", a.k_max, a.k_max >= a.k_start, "k_start or more"),
             ("free", a.free, a.free > a.quiet, "more than quiet"),

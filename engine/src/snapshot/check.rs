@@ -12,6 +12,7 @@ use drystone_kernels::layout::BodyPose;
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::solve::joints::{Joint, JointForce, RowState, flag};
 use drystone_kernels::state::rigid::{Body, BodyFrame, CachedPair, CachedPoint, Entry, NONE, entry, kind};
+use drystone_kernels::state::second::LastStep;
 use drystone_kernels::state::touching::Touching;
 
 /// Whether the values of an element make sense.
@@ -46,6 +47,9 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("starts", size_of::<Pose>(), |b| finite(b) && unit(of::<Pose>(b).rotation)),
     ("velocities", size_of::<Twist>(), finite),
     ("previous", size_of::<Vec3>(), finite),
+    ("last_steps", size_of::<LastStep>(), |b| {
+        finite(&b[..104]) && of::<LastStep>(b).dt >= 0.0 && of::<LastStep>(b).used <= 1
+    }),
     ("forces", size_of::<Twist>(), finite),
     ("body_frames", size_of::<BodyFrame>(), finite),
     ("body_poses", size_of::<BodyPose>(), shown),
@@ -129,6 +133,12 @@ fn counters(s: &Snapshot) -> Result<(), SnapshotError> {
     let told = (count(counter::EDITS), count(counter::EVENTS));
     if told != (0, 0) {
         return nonsense("counters", format!("{told:?} edits and events between two steps"));
+    }
+    for slot in [counter::NEED, counter::LAST_DT] {
+        let value = f32::from_bits(count(slot));
+        if !(value.is_finite() && value >= 0.0) {
+            return nonsense("counters", format!("{value} for what sub-steps are chosen by"));
+        }
     }
     let kept = count(counter::SENSED_LAST);
     if kept > s.used.pairs {

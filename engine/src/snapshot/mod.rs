@@ -288,7 +288,7 @@ impl Snapshot {
         w.u32(o.colour_rounds);
         let f = o.features;
         let of_colliders = [f.surfaces, f.rolling, f.bounces, f.sensors, f.curved, f.reports];
-        let bits = [o.row_stiffness, o.body_poses].into_iter().chain(of_colliders);
+        let bits = [o.row_stiffness, o.body_poses, o.second_order].into_iter().chain(of_colliders);
         bits.for_each(|bit| w.bool(bit));
         w.list(self.user.iter(), |w, b| {
             w.text(&b.name);
@@ -356,6 +356,7 @@ impl Snapshot {
             colour_rounds,
             row_stiffness: r.bool("options")?,
             body_poses: r.bool("options")?,
+            second_order: r.bool("options")?,
             features: Features {
                 surfaces: r.bool("options")?,
                 rolling: r.bool("options")?,

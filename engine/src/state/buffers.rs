@@ -19,6 +19,7 @@ use drystone_kernels::state::rigid::{
     Body, BodyFrame, CachedPair, CachedPoint, Collider, ColourRange, Entry, Hull, HullEdge, HullFace, POINTS, Params,
     entry, node,
 };
+use drystone_kernels::state::second::LastStep;
 use drystone_kernels::state::touching::Touching;
 
 /// Declares a struct of buffers: `field "name": Element, Role, length;` with the length a function of [`Room`].
@@ -92,6 +93,8 @@ buffers! {
         velocities "velocities": Twist, Persistent, |n| n.bodies;
         /// Linear velocities a step earlier.
         previous "previous": Vec3, Persistent, |n| n.bodies;
+        /// What the last step of each was, for integration of second order; or of one.
+        last_steps "last_steps": LastStep, Persistent, |n| n.last_steps.max(1);
         /// Where the user's body space lies in that of each.
         body_frames "body_frames": BodyFrame, Persistent, |n| n.shown;
         /// Poses as the user means them, for drawing: see [`BodyPose`].

@@ -199,6 +199,8 @@ pub(crate) struct Room {
     pub colours: u64,
     /// Rounds of colouring.
     pub colour_rounds: u64,
+    /// Bodies whose last step is remembered: all, or none.
+    pub last_steps: u64,
     /// Manifolds whose rows have a stiffness each: all, or none.
     pub stiff_rows: u64,
     /// Bodies whose poses are kept for drawing: all, or none (and room for one).

@@ -95,6 +95,8 @@ pub(crate) struct Results<'a> {
     pub frame: u64,
     /// Sub-steps that were run.
     pub runs: u32,
+    /// Whether the device chose how many of them it made.
+    pub adaptive: bool,
     pub counters: &'a [u32],
     pub overflow: u32,
     /// Events there was room for.
@@ -328,7 +330,7 @@ impl Core {
         }
         joints::push(&self.world, &self.plan, uploads);
         let b = &self.plan.buffers;
-        let params = self.settings.params(self.world.gravity(), dt / self.settings.substeps as f32, self.cold);
+        let params = self.settings.params(self.world.gravity(), dt, self.cold);
         if self.params != Some(params) {
             uploads.push(b.params, 0, &[params]);
         }
@@ -336,6 +338,10 @@ impl Core {
         // Both words lie side by side; events are those of this step.
         const { assert!(counter::EVENTS == counter::EDITS + 1) };
         uploads.push(b.counters, counter::EDITS.into(), &[batch.records.len() as u32, 0]);
+        if self.planned.adaptive {
+            // The first sub-step of the frame chooses how many there are.
+            uploads.push(b.counters, counter::CHOSEN.into(), &[0]);
+        }
         for (slot, run) in &batch.colliders {
             uploads.push(b.colliders, u64::from(*slot), run);
             self.push_surfaces(uploads, *slot, run.len());
@@ -484,6 +490,9 @@ impl Core {
         };
         let Capacities { bodies, colliders, joints, .. } = self.plan.capacities;
         let b = &self.plan.buffers;
+        if let Some(chosen) = &self.plan.chosen {
+            uploads.push(chosen.sizes, 0, &chosen.groups);
+        }
         let records: Vec<_> = (first..bodies).map(|i| BodyRecord::new(&self.world, i)).collect();
         let from = u64::from(first);
         uploads.push(b.bodies, from, &records.iter().map(|r| r.body).collect::<Vec<_>>());
@@ -515,12 +524,14 @@ impl Core {
     pub fn digest(&mut self, results: &Results<'_>, times: Vec<RunTimes>) -> StepReport {
         let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
         let since = count(counter::STEPS).wrapping_sub(self.made as u32);
-        let made = since.min(results.runs);
+        // Of a frame whose sub-steps the device chose, those count that it chose.
+        let runs = if results.adaptive { count(counter::SUBSTEPS).min(results.runs) } else { results.runs };
+        let made = since.min(runs);
         let first = self.made;
         // More than were recorded when the host submitted the recording several times. Far more would be no number of steps.
         let all = if since < 1 << 31 { since } else { made };
         // A frame that was rolled back does not count, and neither does what happened in it.
-        let made = if results.undone { results.runs } else { made };
+        let made = if results.undone { runs } else { made };
         if !results.undone {
             self.made += u64::from(all);
             self.started = self.made > 0;
@@ -532,7 +543,10 @@ impl Core {
             pairs: count(counter::PAIRS),
             manifolds: count(counter::MANIFOLDS),
             fallback_bodies: count(counter::FALLBACK),
-            dropped: results.runs - made,
+            dropped: runs - made,
+            substeps: made,
+            substeps_wanted: if results.adaptive { count(counter::WANTED) } else { runs },
+            short_frames: if results.adaptive { count(counter::SHORT) } else { 0 },
             undone: results.undone,
             events_lost: happened.saturating_sub(results.event_room),
             times,

@@ -152,7 +152,7 @@ impl<D: StepDevice> Stepper<D> {
             return Err(Error::TimeStep(dt));
         }
         self.core.prepare(dt, &mut self.device, &mut self.uploads)?;
-        let (substeps, epoch) = (self.core.settings().substeps, self.core.epoch());
+        let (substeps, epoch) = (self.core.settings().recorded_substeps(), self.core.epoch());
         Ok(Prepared { frame: self.frame + 1, substeps, epoch })
     }
 
@@ -315,6 +315,7 @@ impl Stepper<Box<dyn Runner>> {
         let results = Results {
             frame,
             runs,
+            adaptive: self.core.planned.adaptive,
             counters: &counters,
             overflow: overflow[0],
             event_room: room,

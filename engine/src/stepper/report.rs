@@ -107,6 +107,13 @@ pub struct StepReport {
     pub fallback_bodies: u32,
     /// How often a list of pairs or manifolds overflowed, was made longer, and the step repeated.
     pub grown: u32,
+    /// Sub-steps of the frame that were made.
+    pub substeps: u32,
+    /// Sub-steps that it should have had by [`Settings::stability`](crate::Settings::stability), within no bounds; without
+    /// [`substeps_most`](crate::Settings::substeps_most) those it was told to have.
+    pub substeps_wanted: u32,
+    /// Frames so far that wanted more sub-steps than [`substeps_most`](crate::Settings::substeps_most), this one included.
+    pub short_frames: u32,
     /// Sub-steps that were left out because a list was too short. A waiting simulation grows and repeats, and has none.
     pub dropped: u32,
     /// Whether the world was rolled back, or restored, behind the frame before its results came. Then it counts for
@@ -129,6 +136,7 @@ impl StepReport {
         self.manifolds = later.manifolds;
         self.fallback_bodies = later.fallback_bodies;
         self.grown += later.grown;
+        self.substeps += later.substeps;
         self.events.extend(later.events);
         self.events_lost += later.events_lost;
         self.times.extend(later.times);

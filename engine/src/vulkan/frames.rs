@@ -87,6 +87,7 @@ impl Default for FramesOptions {
 struct InFlight {
     frame: u64,
     runs: u32,
+    adaptive: bool,
     /// First run of the step's program in it.
     first_run: u64,
     /// Which program it was.
@@ -100,6 +101,7 @@ struct InFlight {
 struct Finished {
     frame: u64,
     runs: u32,
+    adaptive: bool,
     counters: [u32; counter::COUNT as usize],
     overflow: u32,
     event_room: u32,
@@ -282,6 +284,7 @@ impl<M: Memory> Frames<M> {
             self.finished.push_back(Finished {
                 frame: frame.frame,
                 runs: frame.runs,
+                adaptive: frame.adaptive,
                 counters,
                 overflow: head[counter::COUNT as usize],
                 event_room: frame.event_room,
@@ -372,6 +375,7 @@ impl<M: Memory> Frames<M> {
         self.pending.push_back(InFlight {
             frame: self.recorded,
             runs: substeps,
+            adaptive: plan.chosen.is_some(),
             first_run,
             program: self.number,
             event_room: event_room(&plan.capacities),
@@ -585,8 +589,9 @@ impl<M: Memory> Stepper<Frames<M>> {
     pub(super) fn take_results(&mut self, completed: u64) -> Result<()> {
         self.device.complete(completed)?;
         while let Some(done) = self.device.finished.pop_front() {
-            let Finished { frame, runs, counters, overflow, event_room, events, times, undone } = done;
-            let results = Results { frame, runs, counters: &counters, overflow, event_room, events: &events, undone };
+            let Finished { frame, runs, adaptive, counters, overflow, event_room, events, times, undone } = done;
+            let (counters, events) = (&counters, &events);
+            let results = Results { frame, runs, adaptive, counters, overflow, event_room, events, undone };
             let report = self.core.digest(&results, times);
             self.device.reports.push(report);
         }

@@ -67,8 +67,27 @@ pub mod counter {
     pub const MADE_BEFORE: u32 = 13;
     /// Pairs that leaves with many of them have found in this step; 0 between steps.
     pub const CROWDED: u32 = 14;
+    /// Not 0 once the sub-steps of a frame were chosen; the host sets it back with every frame. This and all below are
+    /// for sub-steps that the device chooses, and 0 otherwise.
+    pub const CHOSEN: u32 = 15;
+    /// Sub-steps of the frame.
+    pub const SUBSTEPS: u32 = 16;
+    /// Sub-steps that the criterion asked for.
+    pub const WANTED: u32 = 17;
+    /// Frames that wanted more sub-steps than there may be.
+    pub const SHORT: u32 = 18;
+    /// [`STEPS`] when the frame began.
+    pub const FRAME_FIRST: u32 = 19;
+    /// Not 0 when the sub-step that runs is one of those chosen.
+    pub const OPEN: u32 = 20;
+    /// Largest ratio of geometric stiffness to inertia that the last sub-step of a frame left behind, 1/s^2: a float.
+    pub const NEED: u32 = 21;
+    /// Seconds of the last sub-step that was made: a float.
+    pub const LAST_DT: u32 = 22;
+    /// How many times as long the sub-step is as the one before it: a float.
+    pub const PACE: u32 = 23;
     /// Counters.
-    pub const COUNT: u32 = 15;
+    pub const COUNT: u32 = 24;
 }
 
 /// Entries of `args`.

@@ -21,6 +21,7 @@ pub mod refit;
 pub mod scene_bounds;
 pub mod sensors;
 pub mod sensors_list;
+pub mod substep_gate;
 pub mod touch;
 pub mod touch_curved;
 pub mod touch_hull;

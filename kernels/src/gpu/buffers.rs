@@ -269,6 +269,12 @@ mod target {
             // SAFETY: as for `Read::at`.
             unsafe { arch::atomic_u_min::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), value) }
         }
+
+        #[inline(always)]
+        pub fn raise(&mut self, i: u32, value: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            unsafe { arch::atomic_u_max::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), value) }
+        }
     }
 
     impl<T: Copy, const N: usize> Load<T> for [T; N] {
@@ -673,6 +679,12 @@ mod target {
         #[inline(always)]
         pub fn lower(&mut self, i: u32, value: u32) -> u32 {
             self.word(i).map_or(0, |word| word.fetch_min(value, Ordering::Relaxed))
+        }
+
+        /// Raises the word at `i` to `value` unless it is higher already, atomically, and returns what it was.
+        #[inline(always)]
+        pub fn raise(&mut self, i: u32, value: u32) -> u32 {
+            self.word(i).map_or(0, |word| word.fetch_max(value, Ordering::Relaxed))
         }
     }
 

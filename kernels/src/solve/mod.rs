@@ -21,6 +21,7 @@ pub mod primal_joints;
 pub mod primal_joints_rows;
 pub mod primal_rows;
 pub mod rolling_dual;
+pub mod second_predict;
 pub mod solver_body;
 pub mod stabilise;
 pub mod stabilise_joints;

@@ -115,6 +115,14 @@ layout! {
         pub bounce: f32,
         /// Bits of [`option`].
         pub options: u32,
+        /// Seconds of a frame, which is all of its sub-steps.
+        pub frame: f32,
+        /// Part of the largest stable step, squared, that a sub-step may have: alpha of the criterion that chooses them.
+        pub stability: f32,
+        /// Sub-steps of a frame at least.
+        pub substeps_least: u32,
+        /// Sub-steps of a frame at most.
+        pub substeps_most: u32,
     }
 
     /// A body.

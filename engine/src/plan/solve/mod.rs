@@ -4,6 +4,7 @@ pub(super) mod bounce;
 mod joints;
 mod momentum;
 pub(super) mod row_stiffness;
+pub(super) mod second;
 pub(super) mod surfaces;
 
 use super::detect::Dispatches;
