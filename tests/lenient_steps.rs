@@ -30,6 +30,7 @@ const OPTIONS: StepOptions = StepOptions {
     body_poses: false,
     features: drystone::world::Features::NONE,
     row_stiffness: false,
+    soft_colours: 0,
 };
 
 /// Bodies that lie on each other, without what the steps before knew of contacts.

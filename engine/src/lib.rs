@@ -53,4 +53,4 @@ pub use queries::{QueryBatch, QueryError, QueryFilter, QueryResults};
 pub use settings::{AvbdSettings, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings};
 pub use simulation::Simulation;
 pub use snapshot::{Snapshot, SnapshotError};
-pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, StepReport, Stepper};
+pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, SoftState, StepReport, Stepper};

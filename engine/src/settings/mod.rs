@@ -234,6 +234,7 @@ impl Settings {
             row_stiffness: avbd.is_some_and(|a| a.row_stiffness),
             body_poses: false,
             features: Features::default(),
+            soft_colours: 0,
         }
     }
 }

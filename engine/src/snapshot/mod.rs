@@ -52,7 +52,7 @@ use drystone_kernels::detect::gate::counter;
 use drystone_kernels::state::rigid::{Entry, entry};
 
 /// Version of the format. It changes whenever the bytes, or what any persistent buffer means, do.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"drystone";
 /// Bytes before what the checksum protects beside itself: magic, format and length.
@@ -261,6 +261,10 @@ impl Snapshot {
         let bytes = self.buffers.iter().find(|b| b.name == "joints").map_or(&[][..], |b| &b.bytes);
         let broken = check::broken_joints(bytes, self.used.joints);
         self.host.world.joints_broke(&broken);
+        let bytes = self.buffers.iter().find(|b| b.name == "attachment_states").map_or(&[][..], |b| &b.bytes);
+        for slot in check::broken_attachments(bytes, self.used.attachments) {
+            self.host.world.soft_store_mut().let_go(slot);
+        }
     }
 
     /// The snapshot as bytes.
@@ -381,7 +385,7 @@ impl Snapshot {
 }
 
 /// Lists whose lengths a snapshot has: those that persistent buffers follow.
-const LISTS: [List; 10] = [
+const LISTS: [List; 13] = [
     List::Bodies,
     List::Colliders,
     List::Pairs,
@@ -392,6 +396,9 @@ const LISTS: [List; 10] = [
     List::Joints,
     List::JointRows,
     List::Continuous,
+    List::Particles,
+    List::Springs,
+    List::Attachments,
 ];
 
 /// Bytes for the persistent buffers of a plan, as many as fit.

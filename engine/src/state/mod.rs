@@ -13,7 +13,7 @@
 mod buffers;
 mod capacities;
 
-pub use buffers::{HullBuffers, JointBuffers, StateBuffers};
+pub use buffers::{HullBuffers, JointBuffers, SoftBuffers, StateBuffers};
 pub use capacities::{Capacities, List};
 pub(crate) use capacities::{Room, with_reserve};
 

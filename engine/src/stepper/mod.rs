@@ -17,12 +17,14 @@ mod joints;
 mod queries;
 mod read;
 mod report;
+mod soft;
 mod uploads;
 
 pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
 pub use read::{BodyState, JointState};
 pub use report::{Contact, Event, EventKind, Overlap, StepReport};
+pub use soft::SoftState;
 pub use uploads::Uploads;
 
 use crate::backend::{Device, Part, ReadInto, Runner, Write, unknown};

@@ -6,6 +6,8 @@ pub mod drawn_poses;
 pub mod joints_break;
 pub mod sensors_keep;
 pub mod sensors_tell;
+pub mod soft_break;
+pub mod soft_velocity;
 pub mod stiffness_store;
 pub mod store;
 pub mod surfaces_store;

@@ -4,4 +4,5 @@ pub mod edits;
 pub mod events;
 pub mod material;
 pub mod rigid;
+pub mod soft;
 pub mod touching;
