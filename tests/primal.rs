@@ -33,6 +33,7 @@ const OPTIONS: StepOptions = StepOptions {
     features: drystone::world::Features::NONE,
     momentum: true,
     row_stiffness: false,
+    soft_colours: 0,
 };
 
 /// A warm state, and the plan it belongs to.
