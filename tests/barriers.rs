@@ -173,7 +173,7 @@ fn the_broad_phase_has_every_barrier_and_no_more() {
     check(&recording);
 }
 
-/// A step with all its passes: with joints and hulls or without.
+/// A step with all its passes: with joints and hulls or without; with hulls go soft bodies.
 fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
     let if_any = |any: bool, count: u32| if any { count } else { 0 };
     let capacities = Capacities {
@@ -188,6 +188,14 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         joint_rows: if_any(joints, 1000),
         continuous: if_any(hulls, 1),
         events: 0,
+        soft_bodies: if_any(hulls, 2),
+        particles: if_any(hulls, 200),
+        soft_entries: if_any(hulls, 900),
+        springs: if_any(hulls, 100),
+        membranes: if_any(hulls, 100),
+        hinges: if_any(hulls, 100),
+        tetrahedra: if_any(hulls, 100),
+        attachments: if_any(hulls, 10),
     };
     let options = StepOptions {
         iterations: 2,
@@ -205,6 +213,7 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         most_pairs: u32::MAX,
         adaptive: false,
         second_order: false,
+        soft_colours: if_any(hulls, 3),
     };
     StepPlan::new(capacities, options).unwrap().recording
 }

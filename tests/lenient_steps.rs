@@ -33,6 +33,7 @@ const OPTIONS: StepOptions = StepOptions {
     most_pairs: u32::MAX,
     adaptive: false,
     second_order: false,
+    soft_colours: 0,
 };
 
 /// Bodies that lie on each other, without what the steps before knew of contacts.

@@ -36,6 +36,7 @@ const OPTIONS: StepOptions = StepOptions {
     most_pairs: u32::MAX,
     adaptive: false,
     second_order: false,
+    soft_colours: 0,
 };
 
 /// A warm state, and the plan it belongs to.

@@ -56,4 +56,4 @@ pub use settings::{
 pub use simulation::Simulation;
 pub use snapshot::{Snapshot, SnapshotError};
 pub use stepper::LEAST_TIME_STEP;
-pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, StepReport, Stepper};
+pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, SoftState, StepReport, Stepper};

@@ -1,12 +1,13 @@
 //! A world that moves: the convenient way to run it, with buffers that grow by themselves. It waits for every step.
 
 use crate::backend::{Device, DeviceInfo, MemoryUse, Part, Runner, RunnerExt};
+use crate::glam::Vec3;
 use crate::plan::Recording;
 use crate::plan::step::StepPlan;
 use crate::queries::{QueryBatch, QueryResults};
 use crate::state::{Capacities, Limits, StateBuffers, UserBuffer};
-use crate::stepper::{BodyState, JointState, StepReport, Stepper, Token, first_capacities};
-use crate::world::{BodyHandle, JointHandle, World};
+use crate::stepper::{BodyState, JointState, SoftState, StepReport, Stepper, Token, first_capacities};
+use crate::world::{AttachmentHandle, BodyHandle, JointHandle, SoftHandle, World};
 use crate::{Result, Settings, Snapshot};
 
 /// A world on a device of its own: a [`Stepper`] that waits for every step, and whose buffers can be read at any time.
@@ -192,6 +193,17 @@ impl Simulation {
     /// What all joints did, as [`Simulation::joint`] tells it, in the order of [`World::joints`].
     pub fn joints(&mut self) -> Result<Vec<(JointHandle, JointState)>> {
         self.stepper.joints()
+    }
+
+    /// Where the particles of a soft body are after the last step; as they were described if it was added since. Waits
+    /// for the device once.
+    pub fn soft(&mut self, soft: SoftHandle) -> Result<SoftState> {
+        self.stepper.soft(soft)
+    }
+
+    /// The force of an attachment on its particle in the last step, newtons in world space. Waits for the device once.
+    pub fn attachment_force(&mut self, attachment: AttachmentHandle) -> Result<Vec3> {
+        self.stepper.attachment_force(attachment)
     }
 
     /// Answers a batch of queries about the world as the last step left it, and waits for the device once. Room for them

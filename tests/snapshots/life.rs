@@ -18,7 +18,7 @@ fn roomy(world: World, settings: Settings) -> Simulation {
         joints: 70,
         joint_rows: 400,
         continuous: 9,
-        events: 0,
+        ..Capacities::default()
     };
     Simulation::with_capacities(world, settings, CPU, capacities).unwrap()
 }

@@ -169,6 +169,8 @@ impl DrystoneEvent {
             EventKind::ContactBegin(found) => contact(Kind::ContactBegin, found),
             EventKind::ContactPersist(found) => contact(Kind::ContactPersist, found),
             EventKind::ContactEnd(found) => contact(Kind::ContactEnd, found),
+            &EventKind::Detached { force, .. } => Self { force, ..told(Kind::Other) },
+            EventKind::ParticleHeld { .. } => told(Kind::Other),
         }
     }
 }

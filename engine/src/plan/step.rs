@@ -2,6 +2,7 @@
 
 use super::detect::bvh::Tree;
 use super::recording::{BufferInfo, PlanError, Recording};
+use super::solve::soft::Soft;
 use super::solve::{self, Solve};
 use super::substeps::{self, ChosenSubsteps};
 use super::{detect, finish, graph};
@@ -44,6 +45,8 @@ pub struct StepOptions {
     pub most_pairs: u32,
     /// What some collider of the world is or does.
     pub features: Features,
+    /// Colours of particles; 0 without soft bodies.
+    pub soft_colours: u32,
 }
 
 /// Most events of a frame that are told one by one, unless the host asks for more; the rest is counted.
@@ -89,6 +92,15 @@ impl StepOptions {
             told: if self.features.reports { capacities.manifolds.into() } else { 0 },
             reporters: if self.features.reports { capacities.colliders.into() } else { 0 },
             events: event_room(capacities).into(),
+            soft_bodies: capacities.soft_bodies.into(),
+            particles: capacities.particles.into(),
+            soft_colours: self.soft_colours.into(),
+            soft_entries: capacities.soft_entries.into(),
+            springs: capacities.springs.into(),
+            membranes: capacities.membranes.into(),
+            hinges: capacities.hinges.into(),
+            tetrahedra: capacities.tetrahedra.into(),
+            attachments: capacities.attachments.into(),
         }
     }
 }
@@ -99,7 +111,8 @@ pub(crate) fn event_room(capacities: &Capacities) -> u32 {
         return capacities.events;
     }
     let some = capacities.bodies.saturating_add(capacities.joints);
-    some.saturating_add(capacities.colliders).clamp(1, MOST_EVENTS)
+    let some = some.saturating_add(capacities.colliders).saturating_add(capacities.attachments);
+    some.saturating_add(capacities.particles).clamp(1, MOST_EVENTS)
 }
 
 /// A step ready to be run.
@@ -158,7 +171,9 @@ impl StepPlan {
         }
         let graph = graph::record(r, s, &capacities, &options, sizes)?;
 
-        let solve = Solve::new(r, s, &capacities, &options, sizes, graph)?;
+        let soft = s.soft.as_ref().map(|soft| Soft::record(r, s, soft, &capacities, &options, sizes)).transpose()?;
+
+        let solve = Solve::new(r, s, &capacities, &options, sizes, graph, soft.as_ref())?;
         let jointed = solve.record_warm_start(r)?;
         solve.record_predict(r)?;
         if options.second_order {
@@ -167,6 +182,9 @@ impl StepPlan {
         solve.record_iterations(r, jointed)?;
 
         finish::record_joint_forces(&solve, r)?;
+        if let Some(soft) = &soft {
+            soft.record_finish(&solve, r)?;
+        }
         let impacts = if options.features.bounces { Some(solve::bounce::record_impacts(&solve, r)?) } else { None };
         finish::record_velocity(&solve, r)?;
         if options.stabilise {

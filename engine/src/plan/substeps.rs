@@ -14,6 +14,7 @@ use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::detect::substep_gate;
 use drystone_kernels::finish::substep_need;
 use drystone_kernels::gpu::BufferId;
+use drystone_kernels::solve::soft_gate;
 use drystone_kernels::state::rigid::node;
 use drystone_kernels::state::{substep_begin, substep_pace};
 
@@ -80,11 +81,12 @@ pub(super) fn record_need(solve: &Solve<'_>, r: &mut Recording) -> Result<(), Pl
 
 /// When all commands are there: puts the one that chooses before them, and makes every size come from it.
 pub(super) fn choose(r: &mut Recording, s: &StateBuffers) -> Result<ChosenSubsteps, PlanError> {
-    let closes = substep_gate::STAGE.name;
+    // Those that close what comes behind them run in any case.
+    let closes = |command: &Command| [substep_gate::STAGE.name, soft_gate::STAGE.name].contains(&command.name());
     let mut groups = Vec::new();
     for command in r.commands() {
         if let Command::Dispatch { groups: Groups::Direct(count), .. } = command
-            && command.name() != closes
+            && !closes(command)
             && !groups.contains(count)
         {
             groups.push(*count);
@@ -94,7 +96,7 @@ pub(super) fn choose(r: &mut Recording, s: &StateBuffers) -> Result<ChosenSubste
     let sizes = r.buffer_as("substep_sizes", Role::HostWritten, count)?;
     let args = r.dispatch_args("substep_args", count)?;
     for command in r.commands_mut() {
-        let open = command.name() != closes;
+        let open = !closes(command);
         let Command::Dispatch { groups: size, .. } = command else { continue };
         if let Groups::Direct(count) = *size
             && let Some(index) = groups.iter().position(|g| *g == count).filter(|_| open)

@@ -291,6 +291,7 @@ impl Settings {
             body_poses: false,
             most_pairs: u32::MAX,
             features: Features::default(),
+            soft_colours: 0,
         }
     }
 }

@@ -13,6 +13,7 @@ use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::solve::joints::{Joint, JointForce, RowState, flag};
 use drystone_kernels::state::rigid::{Body, BodyFrame, CachedPair, CachedPoint, Entry, NONE, entry, kind};
 use drystone_kernels::state::second::LastStep;
+use drystone_kernels::state::soft::{AttachmentState, SpringState};
 use drystone_kernels::state::touching::Touching;
 
 /// Whether the values of an element make sense.
@@ -62,6 +63,11 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("row_states", size_of::<RowState>(), finite),
     ("joint_forces", size_of::<JointForce>(), finite),
     ("last_touching", size_of::<Touching>(), |b| of::<Touching>(b).touches <= 1),
+    ("soft_positions", size_of::<Vec3>(), finite),
+    ("soft_velocities", size_of::<Vec3>(), finite),
+    ("soft_previous", size_of::<Vec3>(), finite),
+    ("spring_states", size_of::<SpringState>(), finite),
+    ("attachment_states", size_of::<AttachmentState>(), |b| finite(b) && of::<AttachmentState>(b).broken <= 1),
 ];
 
 fn nonsense<T>(what: &'static str, why: String) -> Result<T, SnapshotError> {
@@ -76,6 +82,9 @@ pub(super) fn buffers(s: &Snapshot) -> Result<(), SnapshotError> {
         ("colliders", s.used.colliders, world.collider_room()),
         ("joints", s.used.joints, world.joint_store().slot_count()),
         ("rows of joints", s.used.joint_rows, world.joint_store().row_count()),
+        ("particles", s.used.particles, world.soft_store().sent_states().0),
+        ("springs", s.used.springs, world.soft_store().sent_states().1),
+        ("attachments", s.used.attachments, world.soft_store().sent_states().2),
     ];
     if let Some((what, used, most)) = most.into_iter().find(|(_, used, most)| used > most) {
         return nonsense(what, format!("{used} on a device, of {most}"));
@@ -222,6 +231,12 @@ pub(super) fn broken_joints(bytes: &[u8], joints: u32) -> Vec<u32> {
     list.filter(|(_, joint)| joint.flags & flag::BROKEN != 0).map(|(slot, _)| slot).collect()
 }
 
+/// Slots of attachments that have let go on the device.
+pub(super) fn broken_attachments(bytes: &[u8], attachments: u32) -> Vec<u32> {
+    let list = (0..attachments).zip(all::<AttachmentState>(bytes));
+    list.filter(|(_, state)| state.broken != 0).map(|(slot, _)| slot).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,6 +273,11 @@ mod tests {
         ("joint_rows", 28),
         ("row_states", 20),
         ("joint_forces", 24),
+        ("soft_positions", 12),
+        ("soft_velocities", 12),
+        ("soft_previous", 12),
+        ("spring_states", 16),
+        ("attachment_states", 48),
     ];
     /// Those that have a function of their own, or are sent again by the host whatever a snapshot holds.
     const OTHERS: &[&str] = &[
@@ -276,7 +296,8 @@ mod tests {
 
     #[test]
     fn every_persistent_buffer_is_in_the_format_and_checked() {
-        let declared = persistent(&Capacities::default(), &StepOptions::default(), &[]).unwrap();
+        let some = Capacities { particles: 1, ..Capacities::default() };
+        let declared = persistent(&some, &StepOptions::default(), &[]).unwrap();
         let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
         assert_eq!(found, FORMAT_3, "another format: raise FORMAT and change this list");
         for (name, stride) in found {

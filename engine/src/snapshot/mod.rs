@@ -263,6 +263,10 @@ impl Snapshot {
         let bytes = self.buffers.iter().find(|b| b.name == "joints").map_or(&[][..], |b| &b.bytes);
         let broken = check::broken_joints(bytes, self.used.joints);
         self.host.world.joints_broke(&broken);
+        let bytes = self.buffers.iter().find(|b| b.name == "attachment_states").map_or(&[][..], |b| &b.bytes);
+        for slot in check::broken_attachments(bytes, self.used.attachments) {
+            self.host.world.soft_store_mut().let_go(slot);
+        }
     }
 
     /// The snapshot as bytes.
@@ -385,7 +389,7 @@ impl Snapshot {
 }
 
 /// Lists whose lengths a snapshot has: those that persistent buffers follow.
-const LISTS: [List; 10] = [
+const LISTS: [List; 13] = [
     List::Bodies,
     List::Colliders,
     List::Pairs,
@@ -396,6 +400,9 @@ const LISTS: [List; 10] = [
     List::Joints,
     List::JointRows,
     List::Continuous,
+    List::Particles,
+    List::Springs,
+    List::Attachments,
 ];
 
 /// Bytes for the persistent buffers of a plan, as many as fit.

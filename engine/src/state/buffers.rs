@@ -20,19 +20,24 @@ use drystone_kernels::state::rigid::{
     entry, node,
 };
 use drystone_kernels::state::second::LastStep;
+use drystone_kernels::state::soft::{
+    Attachment, AttachmentState, Hinge, Membrane, Particle, SoftRange, Spring, SpringState, Tetrahedron,
+};
 use drystone_kernels::state::touching::Touching;
 
 /// Declares a struct of buffers: `field "name": Element, Role, length;` with the length a function of [`Room`].
 macro_rules! buffers {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$doc:meta])* $field:ident $label:literal: $element:ty, $role:ident, $length:expr;)*
-    } $($(#[$nested_doc:meta])* nested $nested:ident: $group:ty;)*) => {
+    } $($(#[$nested_doc:meta])* nested $nested:ident: $group:ty;)*
+    $(optional $optional:ident: $some:ty, $when:expr, $optional_doc:literal;)*) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         pub struct $name {
             $($(#[$doc])* pub $field: Buffer<$element>,)*
             $($(#[$nested_doc])* pub $nested: $group,)*
+            $(#[doc = $optional_doc] pub $optional: Option<$some>,)*
         }
 
         impl $name {
@@ -42,6 +47,7 @@ macro_rules! buffers {
                 Ok(Self {
                     $($field: r.buffer_as($label, Role::$role, length($length))?,)*
                     $($nested: <$group>::declare(r, room)?,)*
+                    $($optional: if length($when) > 0 { Some(<$some>::declare(r, room)?) } else { None },)*
                 })
             }
         }
@@ -75,6 +81,42 @@ buffers! {
         states "row_states": RowState, Persistent, |n| n.joint_rows.max(1);
         /// What every joint pulled with in the last step.
         forces "joint_forces": JointForce, Persistent, |n| n.joints.max(1);
+    }
+}
+
+buffers! {
+    /// Soft bodies on the device. Worlds without particles have none of these.
+    pub struct SoftBuffers {
+        /// Particles.
+        particles "particles": Particle, HostWritten, |n| n.particles;
+        /// Where they are.
+        positions "soft_positions": Vec3, Persistent, |n| n.particles;
+        /// How they move.
+        velocities "soft_velocities": Vec3, Persistent, |n| n.particles;
+        /// How they moved a step earlier.
+        previous "soft_previous": Vec3, Persistent, |n| n.particles;
+        /// Which of them are a soft body.
+        bodies "soft_bodies": SoftRange, HostWritten, |n| n.soft_bodies.max(1);
+        /// Particles sorted by colour.
+        order "soft_order": u32, HostWritten, |n| n.particles;
+        /// Where each colour begins in it, and behind the last where it ends.
+        ranges "soft_ranges": u32, HostWritten, |n| n.soft_colours + 1;
+        /// What every particle is a corner of: see [`soft_entry`](drystone_kernels::state::soft::soft_entry).
+        entries "soft_entries": u32, HostWritten, |n| n.soft_entries.max(1);
+        /// Springs.
+        springs "springs": Spring, HostWritten, |n| n.springs.max(1);
+        /// What the solver knows of them.
+        spring_states "spring_states": SpringState, Persistent, |n| n.springs.max(1);
+        /// Triangles of cloth.
+        membranes "membranes": Membrane, HostWritten, |n| n.membranes.max(1);
+        /// Angles between them.
+        hinges "hinges": Hinge, HostWritten, |n| n.hinges.max(1);
+        /// Tetrahedra.
+        tetrahedra "tetrahedra": Tetrahedron, HostWritten, |n| n.tetrahedra.max(1);
+        /// What holds particles to bodies and to the world.
+        attachments "attachments": Attachment, HostWritten, |n| n.attachments.max(1);
+        /// What the solver knows of them.
+        attachment_states "attachment_states": AttachmentState, Persistent, |n| n.attachments.max(1);
     }
 }
 
@@ -161,4 +203,5 @@ buffers! {
     nested hulls: HullBuffers;
     /// Joints.
     nested joints: JointBuffers;
+    optional soft: SoftBuffers, |n| n.particles, "Soft bodies, in worlds that have any.";
 }

@@ -26,6 +26,22 @@ pub enum List {
     JointRows,
     /// Bodies with continuous detection.
     Continuous,
+    /// Soft bodies.
+    SoftBodies,
+    /// Particles of soft bodies.
+    Particles,
+    /// Corners of all elements of soft bodies, and attachments.
+    SoftEntries,
+    /// Springs of soft bodies.
+    Springs,
+    /// Triangles of cloth.
+    Membranes,
+    /// Angles between triangles of cloth.
+    Hinges,
+    /// Tetrahedra.
+    Tetrahedra,
+    /// Attachments of particles.
+    Attachments,
 }
 
 impl List {
@@ -41,6 +57,14 @@ impl List {
         Self::Joints,
         Self::JointRows,
         Self::Continuous,
+        Self::SoftBodies,
+        Self::Particles,
+        Self::SoftEntries,
+        Self::Springs,
+        Self::Membranes,
+        Self::Hinges,
+        Self::Tetrahedra,
+        Self::Attachments,
     ];
 
     /// Its name: the field of [`Capacities`].
@@ -56,6 +80,14 @@ impl List {
             Self::Joints => "joints",
             Self::JointRows => "joint_rows",
             Self::Continuous => "continuous",
+            Self::SoftBodies => "soft_bodies",
+            Self::Particles => "particles",
+            Self::SoftEntries => "soft_entries",
+            Self::Springs => "springs",
+            Self::Membranes => "membranes",
+            Self::Hinges => "hinges",
+            Self::Tetrahedra => "tetrahedra",
+            Self::Attachments => "attachments",
         }
     }
 
@@ -71,6 +103,14 @@ impl List {
             Self::Joints => "a list of joints",
             Self::JointRows => "a list of rows of joints",
             Self::Continuous => "a list of continuous bodies",
+            Self::SoftBodies => "a list of soft bodies",
+            Self::Particles => "a list of particles",
+            Self::SoftEntries => "a list of corners of elements",
+            Self::Springs => "a list of springs",
+            Self::Membranes => "a list of triangles of cloth",
+            Self::Hinges => "a list of hinges of cloth",
+            Self::Tetrahedra => "a list of tetrahedra",
+            Self::Attachments => "a list of attachments",
         }
     }
 }
@@ -103,6 +143,22 @@ pub struct Capacities {
     ///
     /// [`StepReport::events_lost`]: crate::StepReport::events_lost
     pub events: u32,
+    /// Soft bodies.
+    pub soft_bodies: u32,
+    /// Particles of soft bodies. With none, the step has no passes for soft bodies, and no buffers.
+    pub particles: u32,
+    /// Corners of all elements of soft bodies, and attachments.
+    pub soft_entries: u32,
+    /// Springs of soft bodies.
+    pub springs: u32,
+    /// Triangles of cloth.
+    pub membranes: u32,
+    /// Angles between triangles of cloth.
+    pub hinges: u32,
+    /// Tetrahedra.
+    pub tetrahedra: u32,
+    /// Attachments of particles.
+    pub attachments: u32,
 }
 
 impl Capacities {
@@ -122,6 +178,14 @@ impl Capacities {
             List::Joints => self.joints,
             List::JointRows => self.joint_rows,
             List::Continuous => self.continuous,
+            List::SoftBodies => self.soft_bodies,
+            List::Particles => self.particles,
+            List::SoftEntries => self.soft_entries,
+            List::Springs => self.springs,
+            List::Membranes => self.membranes,
+            List::Hinges => self.hinges,
+            List::Tetrahedra => self.tetrahedra,
+            List::Attachments => self.attachments,
         }
     }
 
@@ -138,6 +202,14 @@ impl Capacities {
             List::Joints => &mut self.joints,
             List::JointRows => &mut self.joint_rows,
             List::Continuous => &mut self.continuous,
+            List::SoftBodies => &mut self.soft_bodies,
+            List::Particles => &mut self.particles,
+            List::SoftEntries => &mut self.soft_entries,
+            List::Springs => &mut self.springs,
+            List::Membranes => &mut self.membranes,
+            List::Hinges => &mut self.hinges,
+            List::Tetrahedra => &mut self.tetrahedra,
+            List::Attachments => &mut self.attachments,
         }
     }
 
@@ -219,4 +291,14 @@ pub(crate) struct Room {
     pub reporters: u64,
     /// Events of a frame that are told one by one.
     pub events: u64,
+    pub soft_bodies: u64,
+    pub particles: u64,
+    /// Colours of particles.
+    pub soft_colours: u64,
+    pub soft_entries: u64,
+    pub springs: u64,
+    pub membranes: u64,
+    pub hinges: u64,
+    pub tetrahedra: u64,
+    pub attachments: u64,
 }

@@ -14,7 +14,7 @@ mod buffers;
 mod capacities;
 mod limits;
 
-pub use buffers::{HullBuffers, JointBuffers, StateBuffers};
+pub use buffers::{HullBuffers, JointBuffers, SoftBuffers, StateBuffers};
 pub use capacities::{Capacities, List};
 pub(crate) use capacities::{Room, with_reserve};
 pub use limits::Limits;

@@ -5,6 +5,7 @@ use super::bodies::{Batch, BodyRecord, collider_record, material_record, report_
 use super::history::{History, Kept};
 use super::joints;
 use super::report::{Contact, Event, EventKind, Overlap, StepReport};
+use super::soft;
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
 use crate::log::{info, span, warning};
@@ -67,6 +68,8 @@ pub(super) struct Resend {
     pub joints: u32,
     /// Where the user's body space lies in the device's.
     pub frames: u32,
+    /// Whether nothing of the states of soft bodies is there.
+    pub soft: bool,
 }
 
 impl Resend {
@@ -77,6 +80,7 @@ impl Resend {
             colliders: self.colliders.min(other.colliders),
             joints: self.joints.min(other.joints),
             frames: self.frames.min(other.frames),
+            soft: self.soft || other.soft,
         }
     }
 }
@@ -156,7 +160,7 @@ fn world_needs(world: &World) -> Capacities {
         joints: world.joint_store().slot_count(),
         joint_rows: world.joint_store().row_count(),
         continuous: world.continuous_count(),
-        events: 0,
+        ..soft::needs(world)
     }
 }
 
@@ -198,7 +202,7 @@ impl Core {
             start_cold: false,
             started: false,
             prepared: None,
-            resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0 }),
+            resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0, soft: true }),
             epoch: 0,
             history: History::default(),
             counted: (0, 0),
@@ -296,12 +300,13 @@ impl Core {
         }
         let Capacities { bodies, colliders, joints, .. } = before;
         // What an earlier plan has not had yet, this one has not had either.
-        let had = self.resend.unwrap_or(Resend { bodies, colliders, joints, frames: bodies });
+        let had = self.resend.unwrap_or(Resend { bodies, colliders, joints, frames: bodies, soft: false });
         self.resend = Some(Resend {
             bodies: had.bodies.min(bodies),
             colliders: if first_of_list { 0 } else { had.colliders.min(colliders) },
             joints: had.joints.min(joints),
             frames: had.frames.min(bodies),
+            soft: had.soft,
         });
         Ok(true)
     }
@@ -329,6 +334,7 @@ impl Core {
             }
         }
         joints::push(&self.world, &self.plan, uploads);
+        soft::push(&self.world, &self.plan, uploads);
         let b = &self.plan.buffers;
         let params = self.settings.params(self.world.gravity(), dt, self.cold);
         if self.params != Some(params) {
@@ -425,6 +431,7 @@ impl Core {
             colliders: room.colliders,
             joints: room.joints,
             frames: room.bodies,
+            soft: false,
         });
         let joints = host.world.joint_store();
         let needs = world_needs(&host.world);
@@ -436,7 +443,7 @@ impl Core {
             hulls: needs.hulls.min(room.hulls),
             hull_edges: needs.hull_edges.min(room.hull_edges),
             continuous: needs.continuous.min(room.continuous),
-            ..Capacities::default()
+            ..soft::used(&host.world, there.soft)
         };
         let buffers = self.plan.recording.buffers().to_vec();
         Moment { host, used, capacities: room, options: self.planned, user: self.user.clone(), buffers }
@@ -447,9 +454,11 @@ impl Core {
         uploads.clear();
         self.push_all(uploads)?;
         joints::push(&self.world, &self.plan, uploads);
+        soft::push(&self.world, &self.plan, uploads);
         device.stage(uploads)?;
         self.resend = None;
         self.world.joint_store_mut().sent();
+        self.world.soft_store_mut().sent();
         Ok(())
     }
 
@@ -460,12 +469,14 @@ impl Core {
         uploads.clear();
         self.push_all(uploads)?;
         joints::push(&self.world, &self.plan, uploads);
+        soft::push(&self.world, &self.plan, uploads);
         if let Some(params) = params {
             uploads.push(self.plan.buffers.params, 0, &[params]);
         }
         device.stage(uploads)?;
         (self.params, self.resend) = (params, None);
         self.world.joint_store_mut().sent();
+        self.world.soft_store_mut().sent();
         Ok(())
     }
 
@@ -485,9 +496,10 @@ impl Core {
 
     /// Gathers everything from the first slot on that the device does not have, and all hulls.
     fn push_all(&mut self, uploads: &mut Uploads) -> Result<()> {
-        let Some(Resend { bodies: first, colliders: first_collider, joints: first_joint, frames }) = self.resend else {
+        let Some(resend) = self.resend else {
             return Ok(());
         };
+        let Resend { bodies: first, colliders: first_collider, joints: first_joint, frames, soft } = resend;
         let Capacities { bodies, colliders, joints, .. } = self.plan.capacities;
         let b = &self.plan.buffers;
         if let Some(chosen) = &self.plan.chosen {
@@ -517,6 +529,11 @@ impl Core {
         }
         self.world.uploaded(first, first_collider);
         self.world.joint_store_mut().resend(first_joint..joints);
+        if soft {
+            self.world.soft_store_mut().send_all();
+        } else {
+            self.world.soft_store_mut().send_again();
+        }
         Ok(())
     }
 
@@ -626,6 +643,17 @@ impl Core {
             self.history.change(frame, |host| host.world.joint_broke(index));
             return Some(EventKind::Broken { joint, force: record.value.x, torque: record.value.y });
         }
+        if record.kind == event::DETACHED {
+            let attachment = self.world.soft_store_mut().let_go(index)?;
+            self.history.change(frame, |host| {
+                host.world.soft_store_mut().let_go(index);
+            });
+            return Some(EventKind::Detached { attachment, force: record.value.x });
+        }
+        if record.kind == event::PARTICLE_HELD {
+            let (soft, particle) = self.world.soft_store().owner(index)?;
+            return Some(EventKind::ParticleHeld { soft, particle });
+        }
         if record.kind != event::QUARANTINED {
             let (a, collider_a) = self.world.collider_owner(index, generations & 0xffff)?;
             let (b, collider_b) = self.world.collider_owner(other, generations >> 16)?;
@@ -656,7 +684,9 @@ fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: 
     let usual = settings.step_options(on_cpu);
     let iterations = if cold { usual.iterations.max(cold_iterations(settings, world)) } else { usual.iterations };
     let most_pairs = limits.pairs.unwrap_or(u32::MAX);
-    StepOptions { iterations, strict, body_poses, most_pairs, features: world.features(), ..usual }
+    let soft_colours = world.soft_store().colours();
+    let features = world.features();
+    StepOptions { iterations, strict, body_poses, most_pairs, features, soft_colours, ..usual }
 }
 
 /// Whether a plan's buffers are within what they may take.

@@ -147,7 +147,7 @@ impl Core {
         self.history.kept.clear();
         let (bodies, joints) = (snapshot.used.bodies, snapshot.used.joints);
         // What the host knows best it sends again: that is quicker than to compare it.
-        self.resend = Some(Resend { bodies, colliders: 0, joints, frames: 0 });
+        self.resend = Some(Resend { bodies, colliders: 0, joints, frames: 0, soft: false });
         self.world.joint_store_mut().send_again(0..joints);
         Ok(())
     }
@@ -165,6 +165,7 @@ impl Core {
             host.made = self.made;
         }
         let hulls_differ = !self.world.has_hulls_of(&host.world);
+        let soft_differs = !self.world.soft_store().is_same(host.world.soft_store());
         self.replace_world(host, Capacities::default(), device, |core, device| match &buffers {
             Some(saved) => device.restore(&contents(saved, &core.plan)),
             None => device.restore_kept(&core.plan, place),
@@ -174,11 +175,12 @@ impl Core {
         let Capacities { bodies, colliders, joints, .. } = capacities;
         let surfaces = planned.features.surfaces || !self.planned.features.surfaces;
         let grown = capacities != self.plan.capacities || planned != self.planned || self.resend.is_some();
-        self.resend = (grown || hulls_differ).then_some(Resend {
+        self.resend = (grown || hulls_differ || soft_differs).then_some(Resend {
             bodies,
             colliders: if surfaces { colliders } else { 0 },
             joints,
             frames: bodies,
+            soft: false,
         });
         Ok(())
     }

@@ -18,6 +18,7 @@ mod joints;
 mod queries;
 mod read;
 mod report;
+mod soft;
 mod undo;
 mod uploads;
 
@@ -26,6 +27,7 @@ pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
 pub use read::{BodyState, JointState};
 pub use report::{Contact, Event, EventKind, Overlap, StepReport};
+pub use soft::SoftState;
 pub use uploads::Uploads;
 
 use crate::backend::{Device, MemoryUse, Part, ReadInto, Runner, Write, unknown};

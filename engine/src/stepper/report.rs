@@ -3,7 +3,7 @@
 use crate::backend::RunTimes;
 use crate::glam::Vec3;
 use crate::state::Capacities;
-use crate::world::{BodyHandle, JointHandle};
+use crate::world::{AttachmentHandle, BodyHandle, JointHandle, SoftHandle};
 
 /// Something that happened in a step and that a user may want to know.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +59,20 @@ pub enum EventKind {
     ContactPersist(Contact),
     /// They no longer push each other: neither impulse nor point. Not told when one of the bodies was removed.
     ContactEnd(Contact),
+    /// An attachment had to bear more than it does, and let its particle go.
+    Detached {
+        /// The attachment.
+        attachment: AttachmentHandle,
+        /// The force it had to bear, newtons.
+        force: f32,
+    },
+    /// A particle's state was not finite: it stays where it was for this step, and begins again at rest.
+    ParticleHeld {
+        /// The soft body.
+        soft: SoftHandle,
+        /// Which of its particles.
+        particle: u32,
+    },
 }
 
 /// A contact of two colliders that is told by an event.

@@ -46,6 +46,7 @@ impl Stepper<Box<dyn Runner>> {
             colliders,
             joints,
             frames: bodies,
+            soft: false,
         });
         core.resend = match (resend, grown) {
             (Some(one), Some(two)) => Some(one.and_all_of(two)),

@@ -4,6 +4,7 @@
 //! target, then all impulses that came after that, and forces.
 
 use super::joint::SentJoints;
+use super::soft::SentSoft;
 use super::{BodyHandle, BodyKind, Collider, World, WorldError, finite3, not_negative, unit};
 use crate::glam::{Quat, Vec3};
 
@@ -40,6 +41,7 @@ pub(crate) struct Sent {
     colliders: Vec<u32>,
     hulls: Vec<u32>,
     joints: SentJoints,
+    soft: SentSoft,
 }
 
 impl Sent {
@@ -233,12 +235,13 @@ impl World {
             colliders: std::mem::take(&mut self.changed_colliders),
             hulls: std::mem::take(&mut self.changed_hulls),
             joints: self.joint_store_mut().sent(),
+            soft: self.soft_store_mut().sent(),
         }
     }
 
     /// What was sent never arrived: it is as if it had not been, and what was said since comes behind it.
     pub(crate) fn unsend(&mut self, sent: Sent) {
-        let Sent { mut edits, after_count, colliders, hulls, joints } = sent;
+        let Sent { mut edits, after_count, colliders, hulls, joints, soft } = sent;
         for (index, edit) in &edits {
             if *edit == Edit::Body {
                 self.slots[*index as usize].sent = false;
@@ -249,5 +252,6 @@ impl World {
         self.changed_colliders.extend(colliders);
         self.changed_hulls.extend(hulls);
         self.joint_store_mut().unsend(joints);
+        self.soft_store_mut().unsend(soft);
     }
 }

@@ -155,6 +155,58 @@ pub enum WorldError {
         /// What is wrong with it.
         error: Box<WorldError>,
     },
+    /// A soft body without particles.
+    #[error("a soft body needs particles: `rest` is empty")]
+    EmptySoft,
+    /// A list of a soft body that is not as long as there are particles.
+    #[error("{field} has {length} elements, and there are {particles} particles: one for each is needed")]
+    SoftLength {
+        /// Which list.
+        field: &'static str,
+        /// Its length.
+        length: usize,
+        /// How many particles there are.
+        particles: usize,
+    },
+    /// An element of a soft body is wrong.
+    #[error("{kind}[{index}]: {error}")]
+    Element {
+        /// Which list.
+        kind: &'static str,
+        /// Which of its elements.
+        index: usize,
+        /// What is wrong with it.
+        error: Box<WorldError>,
+    },
+    /// A soft body has no particle of that number.
+    #[error("there is no particle {index}: the soft body has {count}")]
+    NoParticle {
+        /// The number, from 0.
+        index: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// An element with the same particle twice.
+    #[error("particle {index} is two corners of it; all must be different")]
+    SameParticle {
+        /// The particle.
+        index: u32,
+    },
+    /// An element without extent.
+    #[error("it has no area or volume at rest, next to the length of its sides")]
+    FlatElement,
+    /// A handle of a soft body that was removed.
+    #[error("soft body {index} is no longer there")]
+    StaleSoft {
+        /// Its slot.
+        index: u32,
+    },
+    /// A handle of an attachment that was removed.
+    #[error("attachment {index} is no longer there")]
+    StaleAttachment {
+        /// Its slot.
+        index: u32,
+    },
     /// Too many bodies or colliders.
     #[error("a world holds at most {limit} {what}")]
     Full {

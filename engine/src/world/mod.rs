@@ -16,6 +16,7 @@ mod names;
 mod quickhull;
 mod save;
 mod shape;
+pub mod soft;
 
 pub use desc::{BodyDesc, BodyKind};
 pub use error::WorldError;
@@ -24,6 +25,7 @@ pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use joint::{JointDesc, JointError, JointHandle};
 pub use material::{Combine, ContactReports, Features};
 pub use shape::{Collider, Shape};
+pub use soft::{AttachmentDesc, AttachmentHandle, Cloth, SoftDesc, SoftHandle, Solid};
 
 pub(crate) use edit::{Edit, Sent};
 pub(crate) use hull::unit_box;
@@ -34,6 +36,7 @@ use handle::{WorldNumber, next_use, uses};
 use inertia::MassProperties;
 use joint::Joints;
 use names::Names;
+use soft::SoftBodies;
 use std::sync::Arc;
 
 /// Names a body. Stays unique when its slot is used again, and is of one world and its copies: another refuses it.
@@ -92,6 +95,7 @@ pub struct World {
     free_colliders: Vec<u32>,
     hulls: Arc<HullTable>,
     joints: Joints,
+    soft: SoftBodies,
     names: Names,
     joint_names: Names,
     /// Bodies with continuous detection.
@@ -154,6 +158,7 @@ impl World {
             free_colliders: Vec::new(),
             hulls: Arc::new(HullTable::new()),
             joints: Joints { number, ..Joints::default() },
+            soft: SoftBodies::default(),
             names: Names::default(),
             joint_names: Names::default(),
             continuous: 0,
@@ -255,11 +260,12 @@ impl World {
         Ok(())
     }
 
-    /// Removes a body, and its joints. Its handle is stale from now on.
+    /// Removes a body, its joints and its attachments. Its handle is stale from now on.
     pub fn remove(&mut self, body: BodyHandle) -> Result<(), WorldError> {
         for joint in self.entry(body)?.joints.clone() {
             self.drop_joint(joint);
         }
+        self.drop_attachments_of(body);
         let slot = &mut self.slots[body.index as usize];
         let entry = slot.entry.take();
         self.continuous -= u32::from(entry.as_ref().is_some_and(|e| e.desc.continuous));

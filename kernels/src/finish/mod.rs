@@ -7,6 +7,8 @@ pub mod joints_break;
 pub mod second_velocity;
 pub mod sensors_keep;
 pub mod sensors_tell;
+pub mod soft_break;
+pub mod soft_velocity;
 pub mod stiffness_store;
 pub mod store;
 pub mod substep_need;

@@ -67,7 +67,7 @@ pub mod ties {
 }
 
 /// The set of what is not free. Body `i` is `i + 1`.
-const GROUND: u32 = 0;
+pub const GROUND: u32 = 0;
 
 /// Looks at one body.
 #[inline(always)]

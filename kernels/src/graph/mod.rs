@@ -9,3 +9,6 @@ pub mod island;
 pub mod islands;
 pub mod rows;
 pub mod rows_clear;
+pub mod soft_ground;
+pub mod soft_keys;
+pub mod soft_rows;

@@ -161,7 +161,11 @@ impl<B: OfBodies> Batch<B> {
         B::put_lane(&mut self.indices, i, index);
         B::put_lane(&mut self.pulls, i, gather::<F, T>(group, (&mine, &before), row, next, team, b));
         if T::JOINTS {
-            B::put_lane(&mut self.joints, i, b.joints(group, on, index, (team.lane, team.width)));
+            let mut system = b.joints(group, on, index, (team.lane, team.width));
+            if T::SOFT && on && team.lane == 0 {
+                system = b.with_particles(index, system);
+            }
+            B::put_lane(&mut self.joints, i, system);
         }
     }
 }

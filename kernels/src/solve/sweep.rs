@@ -14,6 +14,8 @@ use crate::solve::solver_body::SolverBody;
 use crate::solve::surface::Surface;
 use crate::solve::system::System;
 use crate::state::rigid::{ColourRange, Entry, EntryRange, Params, joint_row};
+#[cfg(not(target_arch = "spirv"))]
+use crate::state::soft::SoftPull;
 
 /// What the pass reads and writes.
 pub trait Bound {
@@ -23,6 +25,8 @@ pub trait Bound {
     const ROWS: bool;
     /// Whether this is the pass behind the iterations, which corrects the error that is left (section 6).
     const STABILISE: bool;
+    /// Whether particles are held to bodies.
+    const SOFT: bool = false;
     /// Settings.
     fn params(&self) -> Params;
     /// Bodies of a colour and a kind.
@@ -84,6 +88,11 @@ pub trait Bound {
     #[inline(always)]
     fn has_joints(&self, _index: u32) -> bool {
         false
+    }
+    /// The system of a body with what particles ask of it.
+    #[inline(always)]
+    fn with_particles(&self, _index: u32, system: System) -> System {
+        system
     }
 }
 
@@ -161,6 +170,8 @@ pub struct Buffers {
     pub rows: Buffer<u32>,
     pub tangent_stiffness: Buffer<UVec4>,
     pub surfaces: Buffer<UVec4>,
+    pub soft_rows: Buffer<u32>,
+    pub soft_pulls: Buffer<SoftPull>,
 }
 
 /// Declares a stage of the family: `stage!`, `run`, and how they get at the buffers.
@@ -335,6 +346,28 @@ macro_rules! primal_stage {
         #[inline(always)]
         fn show(&mut self, index: u32, pose: $crate::math::Pose) {
             $crate::gpu::Store::put(&mut self.poses, index, pose);
+        }
+    };
+    (@poses soft) => {
+        const SOFT: bool = true;
+        #[inline(always)]
+        fn show(&mut self, index: u32, pose: $crate::math::Pose) {
+            $crate::gpu::Store::put(&mut self.poses, index, pose);
+        }
+        #[inline(always)]
+        fn with_particles(
+            &self,
+            index: u32,
+            system: $crate::solve::system::System,
+        ) -> $crate::solve::system::System {
+            let first = index.wrapping_mul($crate::state::soft::SOFT_ROW_WORDS);
+            let start = $crate::gpu::Load::at(&self.soft_rows, first);
+            let mut system = system;
+            // A body that no particle is held to has no record.
+            if start < $crate::gpu::Load::at(&self.soft_rows, first.wrapping_add(1)) {
+                system = $crate::gpu::Load::at(&self.soft_pulls, index).plus(&system);
+            }
+            system
         }
     };
     (@poses false) => {};

@@ -43,6 +43,10 @@ pub mod event {
     pub const CONTACT_PERSIST: u32 = 5;
     /// They no longer do.
     pub const CONTACT_END: u32 = 6;
+    /// An attachment let go of its particle.
+    pub const DETACHED: u32 = 7;
+    /// A particle's state was not finite, and it stays where it was.
+    pub const PARTICLE_HELD: u32 = 8;
 }
 
 impl EventRecord {

@@ -7,4 +7,5 @@ pub mod rigid;
 pub mod second;
 pub mod substep_begin;
 pub mod substep_pace;
+pub mod soft;
 pub mod touching;

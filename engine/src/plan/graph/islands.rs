@@ -16,7 +16,8 @@ use drystone_kernels::primitives::capacity;
 /// The forest of a step. Who looks for what hangs together joins what he means by it, and goes on from what is joined.
 #[derive(Clone, Copy)]
 pub(in crate::plan) struct Forest {
-    parents: Buffer<u32>,
+    /// One of the same set with a lower number, for every body.
+    pub parents: Buffer<u32>,
     /// The island of every body, once they have been told.
     pub island_of: Buffer<u32>,
     unsorted: KeyedItems,

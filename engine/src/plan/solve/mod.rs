@@ -5,6 +5,7 @@ mod joints;
 mod momentum;
 pub(super) mod row_stiffness;
 pub(super) mod second;
+pub(super) mod soft;
 pub(super) mod surfaces;
 
 use super::detect::Dispatches;
@@ -19,10 +20,11 @@ use drystone_kernels::gpu::glam::UVec4;
 use drystone_kernels::graph::islands::ties;
 use drystone_kernels::math::{Rotation, Twist};
 use drystone_kernels::solve::{
-    dual, dual_rows, predict, primal, primal_joints, primal_joints_rows, primal_rows, solver_body, stabilise,
-    stabilise_joints, sweep,
+    dual, dual_rows, predict, primal, primal_joints, primal_joints_rows, primal_rows, primal_soft, primal_soft_rows,
+    solver_body, stabilise, stabilise_joints, sweep,
 };
 use drystone_kernels::state::rigid::node;
+use soft::Soft;
 
 /// The passes that solve, with what they share.
 #[derive(Clone, Copy)]
@@ -38,6 +40,8 @@ pub(super) struct Solve<'a> {
     pub rotations: Buffer<Rotation>,
     /// The way of every body since the start of the step.
     pub deltas: Buffer<Twist>,
+    /// Soft bodies, if there are any.
+    pub soft: Option<&'a Soft>,
 }
 
 impl<'a> Solve<'a> {
@@ -49,6 +53,7 @@ impl<'a> Solve<'a> {
         options: &'a StepOptions,
         sizes: Dispatches,
         graph: Graph,
+        soft: Option<&'a Soft>,
     ) -> Result<Self, PlanError> {
         let n = u64::from(capacities.bodies);
         Ok(Self {
@@ -60,6 +65,7 @@ impl<'a> Solve<'a> {
             solver_bodies: r.scratch("solver_bodies", n * u64::from(solver_body::word::COUNT))?,
             rotations: r.scratch("rotations", n)?,
             deltas: r.scratch("deltas", n)?,
+            soft,
         })
     }
 
@@ -79,7 +85,16 @@ impl<'a> Solve<'a> {
     }
 
     fn forest(&self, r: &mut Recording) -> Result<Forest, PlanError> {
-        Forest::new(r, self.state, self.capacities, self.sizes, "islands")
+        self.new_forest(r, "islands")
+    }
+
+    /// Every body by itself; those that particles are held to belong to the ground.
+    fn new_forest(&self, r: &mut Recording, name: &str) -> Result<Forest, PlanError> {
+        let forest = Forest::new(r, self.state, self.capacities, self.sizes, name)?;
+        if let Some(soft) = self.soft {
+            soft.record_ground(self, r, forest.parents)?;
+        }
+        Ok(forest)
     }
 
     /// Line 3 and 4: inertial targets, and where the iterations start.
@@ -100,7 +115,8 @@ impl<'a> Solve<'a> {
             rotations: self.rotations,
         };
         let push = predict::Push { count: self.capacities.bodies };
-        r.dispatch_indirect(self.sizes.args, dispatch::BODIES, bind.with(push))
+        r.dispatch_indirect(self.sizes.args, dispatch::BODIES, bind.with(push))?;
+        self.soft.map_or(Ok(()), |soft| soft.record_predict(self, r))
     }
 
     /// Lines 7 to 36. What hangs together is moved as one too: in every iteration when there are joints, which have
@@ -149,11 +165,20 @@ impl<'a> Solve<'a> {
             rows: s.rows,
             tangent_stiffness: s.tangent_stiffness,
             surfaces: s.surfaces,
+            // Stages that have them are bound in worlds with particles only.
+            soft_rows: self.soft.map_or(Buffer::new(s.rows.id()), |soft| soft.rows),
+            soft_pulls: self.soft.map_or(Buffer::new(s.rows.id()), |soft| soft.pulls),
         };
         let colours = self.options.colours;
+        if let Some(soft) = self.soft.filter(|_| !stabilise) {
+            soft.record_pull(self, r)?;
+        }
+        let soft = self.soft.is_some();
         let rigid = |push: primal::Push| match (self.has_joints(), self.options.row_stiffness) {
             (false, _) if stabilise => stabilise::Bind::of(&all).with(push),
             (true, _) if stabilise => stabilise_joints::Bind::of(&all).with(push),
+            (_, false) if soft => primal_soft::Bind::of(&all).with(push),
+            (_, true) if soft => primal_soft_rows::Bind::of(&all).with(push),
             (false, false) => primal::Bind::of(&all).with(push),
             (true, false) => primal_joints::Bind::of(&all).with(push),
             (false, true) => primal_rows::Bind::of(&all).with(push),
@@ -165,7 +190,10 @@ impl<'a> Solve<'a> {
             let range = node::range(colour, node::KINDS, node::RIGID);
             r.dispatch_indirect(self.sizes.colours, range, rigid(primal::Push { range, serial }))?;
         }
-        Ok(())
+        match self.soft.filter(|_| !stabilise) {
+            Some(soft) => soft.record_sweep(self, r),
+            None => Ok(()),
+        }
     }
 
     /// Lines 26 to 35.
@@ -188,6 +216,9 @@ impl<'a> Solve<'a> {
         if self.options.features.rolling {
             surfaces::record_dual(self, r)?;
         }
-        if self.has_joints() { joints::record_dual(self, r) } else { Ok(()) }
+        if self.has_joints() {
+            joints::record_dual(self, r)?;
+        }
+        self.soft.map_or(Ok(()), |soft| soft.record_dual(self, r))
     }
 }

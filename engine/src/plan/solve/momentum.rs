@@ -22,7 +22,7 @@ pub(super) fn find(
 /// Aggregates, what stiff constraints tie together, moved as one before the last dual pass.
 pub(super) fn record_aggregates(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let (s, count) = (solve.state, solve.capacities.bodies);
-    let mut forest = Forest::new(r, s, solve.capacities, solve.sizes, "aggregates")?;
+    let mut forest = solve.new_forest(r, "aggregates")?;
     forest.join(r, s, solve.capacities, solve.sizes, ties::STIFF)?;
     let sorted = forest.islands(r, s, solve.capacities, solve.sizes, "aggregates")?;
     let (motions, island_of) = (r.scratch("motions", u64::from(count))?, forest.island_of);

@@ -5,6 +5,7 @@
 mod body;
 mod hull;
 mod joint;
+mod soft;
 
 use super::handle::{WorldNumber, uses};
 use super::{BodyKind, Edit, Features, HullTable, Names, Slot, World, finite3, unit};
@@ -36,6 +37,7 @@ impl World {
         w.u32(self.colliders.len() as u32);
         w.words(&self.free_colliders);
         self.joints.save(w);
+        self.save_soft(w);
         save_names(&self.names, w);
         save_names(&self.joint_names, w);
         w.list(self.edits.iter(), |w, (slot, edit)| {
@@ -74,6 +76,7 @@ impl World {
         hulls.count_users(world.slots.iter().filter_map(|s| s.entry.as_deref()).flat_map(|e| &e.hulls))?;
         world.hulls = Arc::new(hulls);
         world.load_joints(r)?;
+        world.load_soft(r)?;
         world.names = load_names("names of bodies", r, |slot| world.slot(slot).is_some())?;
         world.joint_names = load_names("names of joints", r, |slot| world.joints.slot(slot).is_some())?;
         world.edits = r.list(5, |r| Ok((r.u32()?, load_edit(r)?)))?;

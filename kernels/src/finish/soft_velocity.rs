@@ -1,0 +1,54 @@
+//! Velocities of particles from the way each went (Algorithm 1, line 37), and where it came to. One whose state is no
+//! longer finite stays where it was, at rest.
+
+use crate::detect::gate::counter;
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Store, finite};
+use crate::state::events::{EventRecord, append, event};
+use crate::state::rigid::Params;
+use crate::state::soft::Particle;
+use crate::{layout, stage};
+
+stage! {
+    "soft_velocity" each 64 {
+        read 0 params: Params,
+        read 1 particles: Particle,
+        read 2 soft_deltas: Vec3,
+        update 3 soft_positions: Vec3,
+        update 4 soft_velocities: Vec3,
+        write 5 soft_previous: Vec3,
+        update 6 counters: u32,
+        write 7 events: EventRecord,
+    }
+}
+
+layout! {
+    /// Push constants of `soft_velocity`.
+    pub struct Push {
+        /// Number of particles.
+        pub count: u32,
+        /// Room for events.
+        pub events: u32,
+    }
+}
+
+/// Finishes one particle.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item >= push.count || b.particles.at(item).mass <= 0.0 {
+        return;
+    }
+    let delta = b.soft_deltas.at(item);
+    let p = b.soft_positions.at(item) + delta;
+    let v = delta * (1.0 / b.params.at(0).dt);
+    let sound = finite(p.x) & finite(p.y) & finite(p.z) & finite(v.x) & finite(v.y) & finite(v.z);
+    b.soft_previous.put(item, if sound { b.soft_velocities.at(item) } else { Vec3::ZERO });
+    if sound {
+        b.soft_positions.put(item, p);
+        b.soft_velocities.put(item, v);
+    } else {
+        b.soft_velocities.put(item, Vec3::ZERO);
+        let step = b.counters.at(counter::STEPS).wrapping_sub(1);
+        append(&mut b.counters, &mut b.events, push.events, EventRecord::new(event::PARTICLE_HELD, item, step));
+    }
+}

@@ -1,0 +1,78 @@
+//! Multipliers and stiffness of springs and attachments (Algorithm 1, lines 26 to 35): what is hard gets a multiplier, and
+//! what has a stiffness of its own grows towards it (Eq. 16).
+
+use crate::gpu::glam::Vec3;
+use crate::gpu::{Load, Store, abs, sqrt};
+use crate::math::{Pose, Twist};
+use crate::solve::soft::{K_BODY, K_MOST, grown, lever, most, off};
+use crate::state::rigid::NONE;
+use crate::state::soft::{Attachment, AttachmentState, HARD, Particle, Spring, SpringState};
+use crate::{layout, stage};
+
+stage! {
+    "soft_dual" each 64 {
+        read 0 particles: Particle,
+        read 1 soft_positions: Vec3,
+        read 2 soft_deltas: Vec3,
+        read 3 springs: Spring,
+        read 4 attachments: Attachment,
+        read 5 starts: Pose,
+        read 6 poses: Pose,
+        read 7 deltas: Twist,
+        update 8 spring_states: SpringState,
+        update 9 attachment_states: AttachmentState,
+    }
+}
+
+layout! {
+    /// Push constants of `soft_dual`.
+    pub struct Push {
+        /// Springs; attachments are the items behind them.
+        pub springs: u32,
+        /// Attachments.
+        pub attachments: u32,
+    }
+}
+
+/// Updates one.
+#[inline(always)]
+pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item < push.springs {
+        let (spring, mut state) = (b.springs.at(item), b.spring_states.at(item));
+        if spring.stiffness <= 0.0 {
+            return;
+        }
+        let start = b.soft_positions.at(spring.b) - b.soft_positions.at(spring.a);
+        let apart = start + (b.soft_deltas.at(spring.b) - b.soft_deltas.at(spring.a));
+        let error = sqrt(apart.length_squared()) - spring.rest - state.left;
+        if spring.stiffness >= HARD {
+            state.lambda += state.k * error;
+        }
+        let most = most(spring.stiffness, state.unit, K_MOST);
+        state.k = grown(state.k, state.unit, most, abs(error), spring.rest);
+        b.spring_states.put(item, state);
+    } else if item - push.springs < push.attachments {
+        let place = item - push.springs;
+        let (attachment, mut state) = (b.attachments.at(place), b.attachment_states.at(place));
+        if (attachment.there != 0) & (state.broken == 0) {
+            let to_world = attachment.body == NONE;
+            let body = if to_world { 0 } else { attachment.body };
+            let mut moved = b.deltas.at(body);
+            let mut start = b.starts.at(body).position;
+            let lever = lever(&attachment, to_world, &b.poses.at(body));
+            if to_world {
+                moved = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+                start = Vec3::ZERO;
+            }
+            let at = attachment.particle;
+            let off = off(b.soft_positions.at(at), b.soft_deltas.at(at), start, &moved, lever) - state.left;
+            if attachment.stiffness >= HARD {
+                state.lambda += off * state.k;
+            }
+            let error = sqrt(off.length_squared());
+            let most = most(attachment.stiffness, state.unit, K_BODY);
+            state.k = grown(state.k, state.unit, most, error, b.particles.at(at).length);
+            b.attachment_states.put(place, state);
+        }
+    }
+}
