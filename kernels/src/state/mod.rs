@@ -5,7 +5,7 @@ pub mod events;
 pub mod material;
 pub mod rigid;
 pub mod second;
+pub mod soft;
 pub mod substep_begin;
 pub mod substep_pace;
-pub mod soft;
 pub mod touching;
