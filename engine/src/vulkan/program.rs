@@ -165,9 +165,11 @@ impl<M: Memory> Program<M> {
         self.attach_scheduled(recording, &schedule(recording))
     }
 
-    /// Gives back what a recording that was attached needs: see [`Runner::detach`](crate::backend::Runner::detach). The
-    /// caller sees to it that the device has finished with it.
-    pub(super) fn detach(&mut self, part: Part) -> crate::Result<()> {
+    /// Gives back what a recording that was attached needs: see [`Runner::detach`](crate::backend::Runner::detach).
+    ///
+    /// # Safety
+    /// The device has finished with everything that this part was recorded into.
+    pub unsafe fn detach(&mut self, part: Part) -> crate::Result<()> {
         let own = PartBlocks::check_detach(&self.recording, self.parts.iter().map(|p| &p.blocks), part)?;
         // Without names there is nothing to time, and nothing is made that could fail.
         let nothing = Timers::new(self.shared.clone(), std::iter::empty(), Timing::Off, 0)?;
