@@ -251,6 +251,7 @@ mod tests {
         ("starts", 28),
         ("velocities", 24),
         ("previous", 12),
+        ("last_steps", 108),
         ("body_frames", 28),
         ("body_poses", 32),
         ("previous_body_poses", 32),

@@ -33,9 +33,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     if item == 0 || b.keys.at(item - 1) != key {
-        b.soft_rows.put(key * SOFT_ROW_WORDS, item);
+        b.soft_rows.put(key.wrapping_mul(SOFT_ROW_WORDS), item);
     }
     if item + 1 == limit || b.keys.at(item + 1) != key {
-        b.soft_rows.put(key * SOFT_ROW_WORDS + 1, item + 1);
+        b.soft_rows.put(key.wrapping_mul(SOFT_ROW_WORDS).wrapping_add(1), item + 1);
     }
 }

@@ -71,7 +71,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         (count, tile) = (push.soft_bodies, crate::solve::soft_whole::BODIES);
     } else if item >= soft_dispatch::COLOURS {
         let colour = item - soft_dispatch::COLOURS;
-        count = b.soft_ranges.at(colour + 1).wrapping_sub(b.soft_ranges.at(colour));
+        count = b.soft_ranges.at(colour.wrapping_add(1)).wrapping_sub(b.soft_ranges.at(colour));
         count = if count > push.particles { push.particles } else { count };
     }
     let open = b.args.at(dispatch::ONCE).x > 0;

@@ -104,7 +104,7 @@ fn asked(particle: u32, entry: u32, dt: f32, b: &Bindings<'_>) -> Block {
 /// Moves one particle.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let end = least(b.soft_ranges.at(push.colour + 1), b.soft_order.len());
+    let end = least(b.soft_ranges.at(push.colour.wrapping_add(1)), b.soft_order.len());
     let place = b.soft_ranges.at(push.colour).wrapping_add(item);
     if place >= end {
         return;

@@ -43,16 +43,16 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     // The same rounds for all lanes of a subgroup: the sums want them all.
     let mut turn = group.subgroup;
     while turn < BODIES {
-        let body = group.index * BODIES + turn;
+        let body = group.index.wrapping_mul(BODIES).wrapping_add(turn);
         let on = body < push.count;
         let mut row = EntryRange::EMPTY;
         if on {
-            let first = body * SOFT_ROW_WORDS;
-            let there = EntryRange { start: b.soft_rows.at(first), end: b.soft_rows.at(first + 1) };
+            let first = body.wrapping_mul(SOFT_ROW_WORDS);
+            let there = EntryRange { start: b.soft_rows.at(first), end: b.soft_rows.at(first.wrapping_add(1)) };
             row = there.within(b.soft_list.len());
         }
         let mut system = System::none();
-        let mut e = row.start + group.slot;
+        let mut e = row.start.wrapping_add(group.slot);
         while group.any(e < row.end) {
             if e < row.end {
                 let index = b.soft_list.at(e);
@@ -63,7 +63,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
                 let off = off(b.soft_positions.at(at), b.soft_deltas.at(at), start, &moved, lever);
                 attached(&mut system, hold(&state, off) * -1.0, state.k, lever);
             }
-            e += group.width();
+            e = e.wrapping_add(group.width());
         }
         if group.any(row.start < row.end) {
             let one = |v: Vec3| Vector::new(v.x, v.y, v.z);

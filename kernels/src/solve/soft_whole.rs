@@ -100,25 +100,25 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     // The same rounds for all lanes of a subgroup: the sums want them all.
     let mut turn = group.subgroup;
     while turn < BODIES {
-        let body = group.index * BODIES + turn;
+        let body = group.index.wrapping_mul(BODIES).wrapping_add(turn);
         let (mut first, mut end) = (0, 0);
         if body < push.count {
             let range = b.soft_bodies.at(body);
             let within = (range.count > 1) & (range.count <= MOST);
             first = range.first;
-            end = if within { least(range.first + range.count, b.particles.len()) } else { range.first };
+            end = if within { least(range.first.wrapping_add(range.count), b.particles.len()) } else { range.first };
         }
         // The middle, from the first particle: numbers stay small.
-        let origin = b.soft_positions.at(least(first, b.particles.len() - 1));
+        let origin = b.soft_positions.at(least(first, b.particles.len().wrapping_sub(1)));
         let mut sum = System::none();
-        let mut i = first + group.slot;
+        let mut i = first.wrapping_add(group.slot);
         while group.any(i < end) {
             if i < end {
                 let mass = b.particles.at(i).mass;
                 sum.ll.x += mass;
                 sum.force += ((b.soft_positions.at(i) - origin) + b.soft_deltas.at(i)) * mass;
             }
-            i += group.width();
+            i = i.wrapping_add(group.width());
         }
         let middle = over_lanes(group, &sum);
         let mass = middle.ll.x;
@@ -126,13 +126,13 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         let centre = Vec3::new(middle.force.x, middle.force.y, middle.force.z) * scale;
 
         let mut sum = System::none();
-        let mut i = first + group.slot;
+        let mut i = first.wrapping_add(group.slot);
         while group.any(i < end) {
             if i < end {
                 let r = (b.soft_positions.at(i) - origin) + b.soft_deltas.at(i) - centre;
                 ask(i, r, &mut sum, dt, b);
             }
-            i += group.width();
+            i = i.wrapping_add(group.width());
         }
         let mut system = over_lanes(group, &sum);
         // Particles in a line turn about it by nothing: a little inertia keeps the system solvable.
@@ -146,14 +146,14 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         let sound = finite(way.x) & finite(way.y) & finite(way.z) & finite(square) & (mass > 0.0);
         let angle = if square > 0.01 { angle * (0.1 / crate::gpu::sqrt(square)) } else { angle };
         let rotation = Rotation::exp(angle);
-        let mut i = first + group.slot;
+        let mut i = first.wrapping_add(group.slot);
         while i < end {
             let delta = b.soft_deltas.at(i);
             let r = (b.soft_positions.at(i) - origin) + delta - centre;
             if sound & (b.particles.at(i).mass > 0.0) {
                 b.soft_deltas.put(i, delta + way + (rotation.apply(r) - r));
             }
-            i += group.width();
+            i = i.wrapping_add(group.width());
         }
         turn += group.subgroups;
     }
