@@ -201,13 +201,14 @@ impl<F: OfBodies> TurnEnds<F> {
     /// with the axes of inertia that [`TurnEnds::inertia_frame`] gives.
     #[inline(always)]
     pub fn lag(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>, inertia: Vector<F>) -> Vector<F> {
-        if form.first_order {
-            return form.between(rotation, self.target);
-        }
-        let lag = turned - self.target.since(self.start);
+        // One logarithm whatever the form, and no way out in between: drivers for CPUs need minutes to compile more here.
+        let to = if form.first_order { rotation } else { self.target };
+        let from = if form.first_order { self.target } else { self.start };
+        let between = form.between(to, from);
+        let mut lag = if form.first_order { between } else { turned - between };
         let marked = self.marked();
-        if F::any(marked) {
-            return Vector::select(marked, self.lag_of_sums(rotation, turned, inertia), lag);
+        if !form.first_order && F::any(marked) {
+            lag = Vector::select(marked, self.lag_of_sums(rotation, turned, inertia), lag);
         }
         lag
     }
@@ -221,18 +222,11 @@ impl<F: OfBodies> TurnEnds<F> {
     /// that stay the motion is a quadratic form, and what is stopped gives up just the momentum that it had.
     #[inline(always)]
     pub fn inertia_frame(&self, form: TurnForm, rotation: Turns<F>) -> Turns<F> {
-        if form.first_order {
-            return rotation;
-        }
         let middle = Turns { v: self.start.v + self.target.v, s: self.start.s + self.target.s }.normalized();
         let marked = self.marked();
-        if F::any(marked) {
-            return Turns {
-                v: Vector::select(marked, rotation.v, middle.v),
-                s: F::select(marked, rotation.s, middle.s),
-            };
-        }
-        middle
+        let fixed =
+            Turns { v: Vector::select(marked, rotation.v, middle.v), s: F::select(marked, rotation.s, middle.s) };
+        if form.first_order { rotation } else { fixed }
     }
 
     /// Which were predicted to be fast.
