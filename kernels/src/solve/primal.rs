@@ -356,7 +356,8 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         // `velocity` may have taken the body out before the last pass.
         let frame = F::lane(&solver_bodies, i);
         // What nothing touches is at its target: rounding of what would move it by nothing adds up over many steps.
-        let touched = b.row(place + i).count() > 0 || b.has_joints(F::lane(indices, i));
+        let held = b.has_joints(F::lane(indices, i)) || b.has_particles(F::lane(indices, i));
+        let touched = b.row(place + i).count() > 0 || held;
         let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
         // A turn that is a number may lead to a rotation that is none.
         let turned = finite(rotation.v().length_squared() + rotation.s * rotation.s);

@@ -89,6 +89,11 @@ pub trait Bound {
     fn has_joints(&self, _index: u32) -> bool {
         false
     }
+    /// Whether particles are held to a body.
+    #[inline(always)]
+    fn has_particles(&self, _index: u32) -> bool {
+        false
+    }
     /// The system of a body with what particles ask of it.
     #[inline(always)]
     fn with_particles(&self, _index: u32, system: System) -> System {
@@ -355,16 +360,20 @@ macro_rules! primal_stage {
             $crate::gpu::Store::put(&mut self.poses, index, pose);
         }
         #[inline(always)]
+        fn has_particles(&self, index: u32) -> bool {
+            let first = index.wrapping_mul($crate::state::soft::SOFT_ROW_WORDS);
+            let start = $crate::gpu::Load::at(&self.soft_rows, first);
+            start < $crate::gpu::Load::at(&self.soft_rows, first.wrapping_add(1))
+        }
+        #[inline(always)]
         fn with_particles(
             &self,
             index: u32,
             system: $crate::solve::system::System,
         ) -> $crate::solve::system::System {
-            let first = index.wrapping_mul($crate::state::soft::SOFT_ROW_WORDS);
-            let start = $crate::gpu::Load::at(&self.soft_rows, first);
             let mut system = system;
             // A body that no particle is held to has no record.
-            if start < $crate::gpu::Load::at(&self.soft_rows, first.wrapping_add(1)) {
+            if $crate::solve::sweep::Bound::has_particles(self, index) {
                 system = $crate::gpu::Load::at(&self.soft_pulls, index).plus(&system);
             }
             system
