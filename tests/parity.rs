@@ -187,7 +187,9 @@ fn a_wrong_normal_is_seen_although_the_stiffness_is_a_million() {
 
 /// Cuts the step after every stage that is `asked` for, and at the end, and compares what each wrote.
 fn agrees(mut simulation: Simulation, asked: impl Fn(&str) -> bool, least: usize) {
-    for _ in 0..90 {
+    // After 90 steps a point of the pile stands just where friction begins to hold it, and machines that round differently
+    // differ by all of that; after 89, 91 and 100 none does.
+    for _ in 0..100 {
         simulation.step(1.0 / 60.0).unwrap();
     }
     let recording = simulation.plan().recording.clone();
