@@ -1,8 +1,8 @@
-//! What it costs to say something to ten thousand bodies, on the CPU backend and on Vulkan drivers that run there too. Run with
-//! `cargo bench --bench edits`. Times are the least of many: whatever else the machine does only adds to them.
+//! What it costs to say something to ten thousand bodies, on the CPU backend and on Vulkan drivers that run there too.
+//! Run with `cargo bench --bench edits`. Times are the least of many: whatever else the machine does only adds to them.
 //!
-//! The same step is timed four times: with nothing said, with an impulse for every body, with every body replaced, and with
-//! 1,000 bodies and 200 joints replaced. Bodies are far apart, so that the step itself stays the same.
+//! The same step is timed four times: with nothing said, with an impulse for every body, with every body replaced, and
+//! with 1,000 bodies and 200 joints replaced. Bodies are far apart, so that the step itself stays the same.
 
 use drystone::backend::Device;
 use drystone::glam::Vec3;

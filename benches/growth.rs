@@ -1,6 +1,7 @@
-//! What a body costs as the world grows: the pile at 10, 112 and 518 thousand bricks on the CPU backend, time a body by pass
-//! and bytes a body. Run with `cargo bench --bench growth`; numbers behind `--` are other sizes. The sizes take turns, so that
-//! whatever else the machine does meets all of them; a turn's time is the median of its steps, and the table shows the median of all turns.
+//! What a body costs as the world grows: the pile at 10, 112 and 518 thousand bricks on the CPU backend, time a body by
+//! pass and bytes a body. Run with `cargo bench --bench growth`; numbers behind `--` are other sizes. The sizes take
+//! turns, so that whatever else the machine does meets all of them; a turn's time is the median of its steps, and the
+//! table shows the median of all turns.
 
 use drystone::backend::Device;
 use drystone::{Settings, Simulation, scenes};

@@ -1,6 +1,6 @@
-//! What joints cost, pass by pass: the net of balls at 10 iterations, in three sizes, on the CPU backend and on llvmpipe if it is
-//! there. Run with `cargo bench --bench joints`; a name behind `--` leaves out the other devices. Times are the least of many:
-//! whatever else the machine does only adds to them.
+//! What joints cost, pass by pass: the net of balls at 10 iterations, in three sizes, on the CPU backend and on
+//! llvmpipe if it is there. Run with `cargo bench --bench joints`; a name behind `--` leaves out the other devices.
+//! Times are the least of many: whatever else the machine does only adds to them.
 
 use drystone::backend::Device;
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions};

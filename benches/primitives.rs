@@ -96,7 +96,7 @@ fn sort_case(n: u32) -> Case {
     let mut recording = Recording::new("sort");
     let counters = counted(&mut recording);
     let input = KeyedItems::new(&mut recording, "input", u64::from(n)).expect("a new name");
-    let sort = Sort { input, extent: Extent::host(n), key_bits: 32, counters, spare: 0 };
+    let sort = Sort { input, extent: Extent::host(n), key_bits: 32, counters };
     sort.record(&mut recording, "sort").expect("a plan");
     let keys: Vec<u32> = (0..n).map(hashed).collect();
     let payloads: Vec<u32> = (0..n).collect();
@@ -111,7 +111,7 @@ fn bvh_case(n: u32, with_pairs: bool) -> Case {
     let mut recording = Recording::new(if with_pairs { "bvh and pairs" } else { "bvh" });
     let counters = counted(&mut recording);
     let target = recording.buffer("boxes", u64::from(n)).expect("a new name");
-    let bvh = Bvh { boxes: target, extent: Extent::host(n), counters, spare: 0 };
+    let bvh = Bvh { boxes: target, extent: Extent::host(n), counters };
     let tree = bvh.record(&mut recording, "bvh").expect("a plan");
     if with_pairs {
         let overflow = recording.buffer("overflow", 1).expect("a new name");

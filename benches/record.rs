@@ -1,10 +1,11 @@
-//! Host time of `Stepper::record`, at ten thousand and at a million bodies. Run with `cargo bench --bench record`; it needs
-//! llvmpipe, and submits nothing.
+//! Host time of `Stepper::record`, at ten thousand and at a million bodies. Run with `cargo bench --bench record`; it
+//! needs llvmpipe, and submits nothing.
 //!
 //! Recording is our own work and the driver's. To tell them apart it is timed with two tables of functions: one whose
 //! `vkCmd*` do nothing but count, so that what is left is ours, and llvmpipe's own; each with and without time stamps,
-//! the second with labels for debuggers, too; and with commands that are recorded once and called (`recorded_once`). Caches are as the last recording left them (`warm`), or as a frame leaves
-//! them that did something else (`cold`: 64 MB are written in between).
+//! the second with labels for debuggers, too; and with commands that are recorded once and called (`recorded_once`).
+//! Caches are as the last recording left them (`warm`), or as a frame leaves them that did something else (`cold`: 64
+//! MB are written in between).
 
 use drystone::glam::Vec3;
 use drystone::vulkan::ash::{self, vk};
@@ -14,6 +15,7 @@ use drystone::vulkan::{
 };
 use drystone::world::{BodyDesc, Collider, World};
 use drystone::{Settings, Stepper};
+use drystone_kernels::detect::gate::counter;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -124,26 +126,25 @@ fn host(own: &OwnDevice, table: Table) -> Host {
         cmd_execute_commands: execute,
         ..driver.clone()
     };
-    Host {
-        instance: ash::Instance::from_parts_1_3(
+    own.host().clone().with(|host| {
+        host.instance = ash::Instance::from_parts_1_3(
             instance.handle(),
             instance.fp_v1_0().clone(),
             unbounded,
             instance.fp_v1_3().clone(),
-        ),
-        device: ash::Device::from_parts_1_3(
+        );
+        host.device = ash::Device::from_parts_1_3(
             device.handle(),
             if table.driver { driver } else { counting },
             device.fp_v1_1().clone(),
             device.fp_v1_2().clone(),
             device.fp_v1_3().clone(),
-        ),
-        debug_utils: own.host().debug_utils.clone().filter(|_| table.labels),
-        ..own.host().clone()
-    }
+        );
+        host.debug_utils = host.debug_utils.take().filter(|_| table.labels);
+    })
 }
 
-/// Memory that begins with zeros: what no device ever wrote is read as if nothing had happened.
+/// Memory that begins with zeros: what no device ever wrote is read as if nothing had happened, but for the colours.
 struct Zeroed(GpuAllocator);
 
 // SAFETY: as the allocator's.
@@ -153,6 +154,11 @@ unsafe impl Memory for Zeroed {
         if let Some(mapped) = made.mapped {
             // SAFETY: the allocator vouches for that many bytes.
             unsafe { mapped.cast::<u8>().write_bytes(0, made.size as usize) };
+            // As many colours as a pile has, and colours that stay: commands are planned by that.
+            if name == "readback" {
+                // SAFETY: as above; there is room for all counters.
+                unsafe { mapped.cast::<u32>().add(counter::COLOURS as usize).write_unaligned(7) };
+            }
         }
         Ok(made)
     }

@@ -1,5 +1,5 @@
-//! What a run may take of the machine. Scene files come from anywhere: a few thousand bytes can ask for a thousand million
-//! colliders, or for bodies that all lie in one place. What is refused is told with the option that raises the limit.
+//! Limits on the memory and time of a run. Scene files are untrusted: a few thousand bytes can ask for a thousand
+//! million colliders, or for bodies that all lie in one place. An error names the option that raises the limit.
 
 use anyhow::Context;
 use clap::Args;

@@ -1,5 +1,6 @@
-//! Files that are there whole or not at all: they are written beside their place, flushed, and renamed when they are
-//! complete. Until then an old file stays what it was; a full disk is an error; what is left of a run that failed is removed.
+//! Atomic output files: each is written to a temporary file beside its target, flushed, and renamed when it is
+//! complete. Until then an old file stays unchanged. A full disk is an error, and the temporary files of a failed run
+//! are removed.
 
 use anyhow::anyhow;
 use std::fs::File;
@@ -7,7 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Files that are being written: they go when the process is ended from inside.
+/// Temporary files that are being written; removed when the command ends the process itself.
 static PARTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn parts<T>(change: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
@@ -22,7 +23,8 @@ pub fn remove_parts() {
     }
 }
 
-/// As text: a pipe that the user named and nobody reads is an error, unlike standard output that nobody reads on.
+/// Converts an I/O error to text, so that a broken pipe of a file the user named is reported, unlike that of standard
+/// output.
 fn unwritable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     anyhow!("cannot write {}: {error}", path.display())
 }
@@ -57,7 +59,9 @@ impl Output {
         name.push(target.file_name().unwrap_or_default());
         name.push(format!(".{}.part", std::process::id()));
         let part = target.with_file_name(name);
-        let file = File::create(&part)?;
+        // What was left there by a process of the same number goes; a link that somebody put there is not followed.
+        let _ = std::fs::remove_file(&part);
+        let file = File::create_new(&part)?;
         parts(|all| all.push(part.clone()));
         Ok(Self { file: BufWriter::new(file), path: target, part: Some(part) })
     }

@@ -1,5 +1,5 @@
-//! Films: GIF and animated PNG. What did not change since the frame before is left transparent, which is most of it, since
-//! the scatter of light is the same in every frame.
+//! Films: GIF and animated PNG. What did not change since the frame before is left transparent, which is most of it,
+//! since the scatter of light is the same in every frame.
 
 use super::files::Output;
 use anyhow::{Context, bail};

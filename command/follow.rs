@@ -29,7 +29,8 @@ pub struct FollowOptions {
     csv: Option<PathBuf>,
 }
 
-/// What is followed: who it is may change with time, as bodies come and go.
+/// A body or joint to follow, by name or slot. Which one that is may change with time, as bodies are added and
+/// removed.
 struct Target {
     /// As it was asked for.
     label: String,
@@ -296,7 +297,7 @@ impl Followers {
         bodies.chain(joints).collect()
     }
 
-    /// For programs. The README says what the fields are.
+    /// For programs. docs/command.md says what the fields are.
     pub fn json(&self) -> Value {
         let body = |b: &Followed<BodyState>| {
             let fields = json!({

@@ -22,7 +22,7 @@ const LOOKS: u32 = 240;
 /// Passes that are told apart in the plot; the others are one area.
 const TOLD_APART: usize = 9;
 
-const STYLE: &str = "
+pub const STYLE: &str = "
 :root{color-scheme:light dark;--ink:#23262b;--soft:#6a7078;--line:#d9dce0;--paper:#f6f5f2;--card:#fff}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e4df;--soft:#9aa0a8;--line:#3a3e45;--paper:#1b1d21;--card:#25282d}}
 *{box-sizing:border-box}
@@ -74,7 +74,7 @@ pub struct Page {
     stills: Vec<(f64, Vec<u8>)>,
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

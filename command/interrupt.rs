@@ -1,5 +1,5 @@
-//! What ends a run before its last step: Ctrl-C, or the time it may take. The step that is being made is finished, and so is
-//! everything that is written. A second Ctrl-C ends the command at once.
+//! Ending a run before its last step: by Ctrl-C, or when its time limit is reached. The current step is finished, and
+//! so is everything that is being written. A second Ctrl-C ends the command at once.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -48,8 +48,8 @@ pub fn why() -> Option<&'static str> {
     }
 }
 
-/// From here on an interrupt ends the run, and so does the time when it is over. A step that goes on for much longer ends the
-/// command, without what is not complete.
+/// Starts watching: from now on an interrupt or the time limit `most` ends the run. A step that goes on for much
+/// longer than the limit ends the process, and incomplete files are removed.
 pub fn watch(most: Duration) -> std::io::Result<()> {
     on_interrupt();
     let watchdog = std::thread::Builder::new().name("watchdog".to_owned());

@@ -1,7 +1,7 @@
 //! The `drystone` command.
 
-/// Prints a line. Unlike `println!` it does not panic when nobody reads on: that is an error like any other, and ends the
-/// command quietly.
+/// Prints a line. Unlike `println!` it does not panic when nobody reads on: that is an error like any other, and ends
+/// the command quietly.
 macro_rules! say {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -15,11 +15,13 @@ mod files;
 mod film;
 mod follow;
 mod html;
+mod import;
 mod info;
 mod interrupt;
 mod log;
 mod near;
 mod outputs;
+mod paper;
 mod passes;
 mod pictures;
 mod plot;
@@ -47,13 +49,18 @@ enum Command {
     Info,
     /// Runs a scene and shows the time of every pass (without any command: the pile, until it is hit and falls).
     Run(Box<run::Options>),
-    /// Prints the whole step of a scene: buffers, commands, and the barriers between them. Without a scene: runs the broad
-    /// phase over random boxes on every backend, shows the time of every pass, and compares results.
+    /// Prints the whole step of a scene: buffers, commands, and the barriers between them. Without a scene: runs the
+    /// broad phase over random boxes on every backend, shows the time of every pass, and compares results.
     Passes(passes::Options),
     /// Writes a scene as a file that `run` reads.
     Export(export::Options),
+    /// Writes a mesh as a scene file: cloth or a solid over a floor.
+    Import(import::Options),
     /// Runs a scene once for every value of a parameter, and writes the curves.
     Sweep(sweep::Options),
+    /// The figures and tables of the papers, with every method: pictures, plots, and what was published beside what is
+    /// found, as a page and as JSON.
+    Paper(paper::Options),
 }
 
 fn main() -> ExitCode {
@@ -62,7 +69,9 @@ fn main() -> ExitCode {
         Some(Command::Run(options)) => run::run(&options),
         Some(Command::Passes(options)) => passes::run(&options),
         Some(Command::Export(options)) => export::run(&options),
+        Some(Command::Import(options)) => import::run(&options),
         Some(Command::Sweep(options)) => sweep::run(&options),
+        Some(Command::Paper(options)) => paper::run(&options),
         None => run::run(&run::Options::parse_from(["run"])),
     };
     match done {

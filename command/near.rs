@@ -1,4 +1,4 @@
-//! Names that are like one that is not there, for messages.
+//! Finds names similar to an unknown one, for error messages.
 
 /// Names that are shown, at most.
 const SHOWN: usize = 5;

@@ -1,4 +1,4 @@
-//! What `drystone run` writes beside its table: pictures, a page, a trace. Each watches the run step by step.
+//! Files that `drystone run` writes besides its table: pictures, a page, a trace. Each is updated after every step.
 
 use super::follow::Followers;
 use super::html::Page;

@@ -1,4 +1,5 @@
-//! `drystone passes`: the step of a scene as text; or the broad phase on every backend, every pass timed, results compared.
+//! `drystone passes`: the step of a scene as text; or the broad phase on every backend, every pass timed, results
+//! compared.
 
 use super::table;
 use anyhow::{Context, bail};
@@ -69,7 +70,7 @@ fn plan(elements: u32) -> drystone::Result<Plan> {
     let overflow = recording.buffer("overflow", 1)?;
     let boxes = recording.buffer("boxes", u64::from(elements))?;
     recording.fill(overflow, 0..1, 0)?;
-    let tree = Bvh { boxes, extent: Extent::host(elements), counters, spare: 0 }.record(&mut recording, "bvh")?;
+    let tree = Bvh { boxes, extent: Extent::host(elements), counters }.record(&mut recording, "bvh")?;
     let search = Search { capacity, needed: NEEDED, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
     let found = search.record(&mut recording, "pairs", &tree)?;
     Ok(Plan { recording, boxes, counters, pairs: found.pairs, capacity })

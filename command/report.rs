@@ -1,10 +1,10 @@
-//! What `drystone run` tells about a run: tables for people, JSON for programs.
+//! The report of `drystone run`: a table for people, JSON for programs.
 
 use super::follow::Followers;
 use super::table;
 use drystone::backend::RunTimes;
 use drystone::glam::DVec3;
-use drystone::metrics::{JointMetrics, Least, Metrics, Peak, Worst, WorstJoints};
+use drystone::metrics::{JointMetrics, Least, Metrics, Peak, SoftMetrics, Worst, WorstJoints};
 use drystone::world::{BodyHandle, JointHandle, World};
 use drystone::{BodyState, Contact, Event, EventKind, JointState, Overlap, Settings, Simulation, StepReport};
 use serde_json::{Map, Value, json};
@@ -28,6 +28,8 @@ pub struct Watched {
     least: Least,
     joints: JointMetrics,
     worst_joints: WorstJoints,
+    /// Of soft bodies: at the start, now, and the largest stretch; only where there are any.
+    soft: Option<(SoftMetrics, SoftMetrics, Peak)>,
     /// What those at the peaks were called when they were there, by the metric.
     names: BTreeMap<&'static str, String>,
     steps: Vec<f32>,
@@ -48,6 +50,7 @@ impl Watched {
             least: Least::default(),
             joints: JointMetrics::default(),
             worst_joints: WorstJoints::default(),
+            soft: None,
             names: BTreeMap::new(),
             steps: Vec::new(),
             passes: Vec::new(),
@@ -69,6 +72,14 @@ impl Watched {
         self.least.see(step, now);
         self.joints = JointMetrics::of(simulation)?;
         self.worst_joints.see(step, &self.joints);
+        if simulation.world().soft_bodies().next().is_some() || self.soft.is_some() {
+            let now = SoftMetrics::of(simulation)?;
+            let (start, _, mut peak) = self.soft.unwrap_or((now, now, Peak::default()));
+            if now.largest_stretch > peak.value {
+                (peak.value, peak.step) = (now.largest_stretch, step);
+            }
+            self.soft = Some((start, now, peak));
+        }
         let world = simulation.world();
         let fastest = (self.worst.max_speed.step == step).then_some(self.worst.fastest).flatten();
         let mut called = vec![("fastest", fastest.map(|body| world.name(body)))];
@@ -87,7 +98,8 @@ impl Watched {
     pub fn step(&mut self, now: u64, time: Duration, added: Vec<BodyHandle>, report: StepReport, world: &World) {
         self.steps.push(milliseconds(time));
         // Sub-steps together are one step.
-        let all = RunTimes { run: 0, passes: report.times.iter().flat_map(|t| t.passes.iter().copied()).collect() };
+        let mut all = RunTimes::default();
+        all.passes.extend(report.times.iter().flat_map(|t| &t.passes));
         for (name, dispatches, time) in all.by_stage() {
             match self.passes.iter_mut().find(|p| p.name == name) {
                 // The first step has more of them than others.
@@ -217,6 +229,15 @@ fn metrics(m: &Metrics, world: &World) -> Value {
     })
 }
 
+fn soft(m: &SoftMetrics) -> Value {
+    json!({
+        "kinetic_energy": m.kinetic_energy, "potential_energy": m.potential_energy,
+        "elastic_energy": m.elastic_energy, "energy": m.energy(), "largest_stretch": m.largest_stretch,
+        "most_stretched": m.most_stretched.map(|soft| soft.index()), "least_volume": m.least_volume,
+        "max_speed": m.max_speed,
+    })
+}
+
 /// A run that is over.
 pub struct Run {
     pub name: String,
@@ -286,6 +307,16 @@ impl Run {
             let seen = at("angular_error", most.step);
             line("", format!("off by {now:.5} rad at the end, {:.5} rad at most {seen}", most.value));
         }
+        if let Some((start, now, peak)) = &watched.soft {
+            let SoftMetrics { bodies, particles, springs, triangles, tetrahedra, .. } = now;
+            let parts = [(springs, "springs"), (triangles, "triangles"), (tetrahedra, "tetrahedra")];
+            let parts = parts.iter().filter(|(count, _)| **count > 0).map(|(count, what)| format!("{count} {what}"));
+            let parts = parts.collect::<Vec<_>>().join(", ");
+            line("soft bodies", format!("{bodies} of {particles} particles, {parts}"));
+            line("", format!("energy {:.4e} J at the start, {:.4e} J at the end", start.energy(), now.energy()));
+            let end = now.largest_stretch;
+            line("", format!("stretched to {end:.4} at the end, {:.4} at most (step {})", peak.value, peak.step));
+        }
         for (kind, what) in self.followers.summary() {
             line(kind, what);
         }
@@ -298,7 +329,7 @@ impl Run {
         text
     }
 
-    /// For programs. The README says what the fields are.
+    /// For programs. docs/command.md says what the fields are.
     pub fn json(&self, simulation: &mut Simulation, state: bool) -> drystone::Result<Value> {
         let Self { end, watched, .. } = self;
         let info = simulation.device().clone();
@@ -323,7 +354,7 @@ impl Run {
             json!({"end": change(end.energy()), "highest": change(highest), "lowest": change(lowest)})
         };
         let fastest = watched.worst.fastest.map(|body| {
-            let Peak { value, step } = watched.worst.max_speed;
+            let Peak { value, step, .. } = watched.worst.max_speed;
             let fastest = json!({"speed": value, "step": step, "body": body.index()});
             named(fastest, watched.names.get("fastest").map(String::as_str))
         });
@@ -354,6 +385,13 @@ impl Run {
             "events": watched.events,
             "events_left_out": watched.events_left_out,
         });
+        if let Some((start, now, peak)) = &watched.soft {
+            report["soft"] = json!({
+                "bodies": now.bodies, "particles": now.particles, "springs": now.springs, "triangles": now.triangles,
+                "tetrahedra": now.tetrahedra, "start": soft(start), "end": soft(now),
+                "worst": {"largest_stretch": peak.value, "step": peak.step},
+            });
+        }
         if !self.followers.is_empty() {
             report["traces"] = self.followers.json();
         }

@@ -29,6 +29,8 @@ enum Backend {
     Vulkan,
     /// The CPU.
     Cpu,
+    /// The CPU with nothing but the instructions that every processor of its kind has: the same results, later.
+    CpuBaseline,
 }
 
 /// Options of `drystone run`.
@@ -199,11 +201,12 @@ fn prepare_within(name: &str, set: &[String], budget: &Budget) -> anyhow::Result
 fn device(options: &Options) -> anyhow::Result<Device> {
     let cpu = Device::Cpu { threads: None };
     let wants_vulkan = options.backend == Backend::Vulkan || options.device.is_some();
-    if options.backend == Backend::Cpu {
+    if let Backend::Cpu | Backend::CpuBaseline = options.backend {
         if options.device.is_some() {
             bail!("--device names a Vulkan device, but --backend is cpu");
         }
-        return Ok(cpu);
+        let baseline = options.backend == Backend::CpuBaseline;
+        return Ok(if baseline { Device::CpuBaseline { threads: None } } else { cpu });
     }
     let open = || {
         let loader = Loader::system()?;

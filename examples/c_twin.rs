@@ -1,6 +1,6 @@
-//! The scene of the programs in `examples/c`, in Rust: all three print the same hash of the poses, on the CPU and in a host's
-//! own frames. Run with `cargo run --release --example c_twin DEVICE...`, where a device is `cpu` or a part of the name of a
-//! Vulkan device; `tools/c-library --check` compares. All numbers are exact in binary.
+//! The scene of the programs in `examples/c`, in Rust: all three print the same hash of the poses, on the CPU and in a
+//! host's own frames. Run with `cargo run --release --example c_twin DEVICE...`, where a device is `cpu` or a part of
+//! the name of a Vulkan device; `tools/c-library --check` compares. All numbers are exact in binary.
 
 use anyhow::{Context, Result, ensure};
 use drystone::backend::Device;

@@ -1,9 +1,9 @@
 //! Embeds the engine into a renderer that owns its Vulkan device: the host creates instance, device, queue, command
 //! buffers and semaphores; the engine only records. Run with `cargo run --release --example embed [DEVICE]`.
 //!
-//! A thousand boxes fall while the host pushes some, adds some and removes some in every frame; lists grow on the way. Two
-//! frames are in flight. The host's later commands read the poses straight from the engine's buffer; here a copy stands for
-//! the vertex shader. In the end the same world is run by a [`Simulation`], and both must agree.
+//! A thousand boxes fall while the host pushes some, adds some and removes some in every frame; lists grow on the way.
+//! Two frames are in flight. The host's later commands read the poses straight from the engine's buffer; here a copy
+//! stands for the vertex shader. In the end the same world is run by a [`Simulation`], and both must agree.
 
 use anyhow::{Context, Result, ensure};
 use drystone::backend::Device;
@@ -77,15 +77,7 @@ impl Renderer {
             let commands = device.allocate_command_buffers(&info)?;
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let timeline = device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)?;
-            let host = Host {
-                instance,
-                physical_device,
-                device,
-                queue_family,
-                pipeline_cache: None,
-                debug_utils: None,
-                allocation: None,
-            };
+            let host = Host::new(instance, physical_device, device, queue_family);
             Ok(Self { host, name, queue, pool, commands, timeline, _entry: entry })
         }
     }
@@ -236,7 +228,8 @@ fn main() -> Result<()> {
     stepper.poll(FRAMES)?.iter().for_each(&mut tell);
     println!("lists grew {grown} times; frames without a step because of it: {dropped:?}");
 
-    // The same world in a simulation that waits, on a device of the engine's own: steps that were left out are left out.
+    // The same world in a simulation that waits, on a device of the engine's own: steps that were left out are left
+    // out.
     let options = OwnDeviceOptions { name: Some(renderer.name.clone()), ..Default::default() };
     let own = Arc::new(OwnDevice::new(&Loader::system()?, &options)?);
     let mut simulation = Simulation::new(world, Settings::default(), Device::Vulkan(own))?;

@@ -1,9 +1,10 @@
-//! Physics on a compute queue, beside the drawing of the frame before: `cargo run --release --example embed_async [DEVICE]`.
+//! Physics on a compute queue, beside the drawing of the frame before: `cargo run --release --example embed_async
+//! [DEVICE]`.
 //!
-//! The renderer has a buffer of instance data for each frame in flight. On the compute queue the engine steps, and writes
-//! poses into one of them; the graphics queue waits for that with a semaphore and draws from it, while the compute queue goes on
-//! with the other. A buffer belongs to one queue family at a time: it is handed over and back by barriers, where the two are
-//! of different families. On devices with a single queue the same program runs on that.
+//! The renderer has a buffer of instance data for each frame in flight. On the compute queue the engine steps, and
+//! writes poses into one of them; the graphics queue waits for that with a semaphore and draws from it, while the
+//! compute queue goes on with the other. A buffer belongs to one queue family at a time: it is handed over and back by
+//! barriers, where the two are of different families. On devices with a single queue the same program runs on that.
 
 mod renderer;
 
@@ -30,8 +31,8 @@ const DRAWN: Side = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER
 const BEFORE: Side = (vk::PipelineStageFlags::ALL_COMMANDS, vk::AccessFlags::empty());
 const BEHIND: Side = (vk::PipelineStageFlags::BOTTOM_OF_PIPE, vk::AccessFlags::empty());
 
-/// The renderer's half of handing a buffer to another queue family or taking it from there; the engine records the other one. The
-/// semaphore between them orders the two; within a family it is all that is needed.
+/// The renderer's half of handing a buffer to another queue family or taking it from there; the engine records the
+/// other one. The semaphore between them orders the two; within a family it is all that is needed.
 fn hand_over(
     renderer: &Renderer,
     commands: vk::CommandBuffer,
@@ -77,7 +78,7 @@ fn main() -> Result<()> {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC;
         let instances = (0..IN_FLIGHT).map(|_| {
             let buffer = renderer.host_buffer(BYTES, usage)?.buffer;
-            let target = PoseTarget { buffer, offset: 0, stride: size_of::<BodyPose>() as u32, count: BODIES };
+            let target = PoseTarget::new(buffer, 0, size_of::<BodyPose>() as u32, BODIES);
             Ok((target, stepper.lend_pose_buffer(target)?))
         });
         let instances: Vec<_> = instances.collect::<Result<_>>()?;

@@ -1,5 +1,6 @@
-//! The lines of the README that put the physics into a frame, as a program: `cargo run --release --example embed_minimal
-//! [DEVICE]`. What is the renderer's own is in `examples/renderer`; a test keeps the lines and the README the same.
+//! The lines of the README that put the physics into a frame, as a program: `cargo run --release --example
+//! embed_minimal [DEVICE]`. What is the renderer's own is in `examples/renderer`; a test keeps the lines and the README
+//! the same.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,

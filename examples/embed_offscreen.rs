@@ -1,9 +1,9 @@
-//! A renderer with its own device and graphics pipeline draws 10,000 boxes, straight from the engine's buffer of poses as instance
-//! data: `cargo run --release --example embed_offscreen [DEVICE [PICTURE.png]]`.
+//! A renderer with its own device and graphics pipeline draws 10,000 boxes, straight from the engine's buffer of poses
+//! as instance data: `cargo run --release --example embed_offscreen [DEVICE [PICTURE.png]]`.
 //!
-//! Step and drawing are in the same command buffer, two frames in flight; nothing is copied, and no pose passes the host. In
-//! the end the picture is compared, pixel by pixel, with one that the engine's rays make of the same world in a
-//! [`Simulation`] on the CPU.
+//! Step and drawing are in the same command buffer, two frames in flight; nothing is copied, and no pose passes the
+//! host. In the end the picture is compared, pixel by pixel, with one that the engine's rays make of the same world in
+//! a [`Simulation`] on the CPU.
 
 mod renderer;
 
@@ -41,7 +41,8 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(renderer: &'a Renderer) -> Result<Self> {
         let device = &renderer.host.device;
-        // SAFETY: ordinary Vulkan; descriptions borrow locals that live through the calls; `drop` destroys what is made.
+        // SAFETY: ordinary Vulkan; descriptions borrow locals that live through the calls; `drop` destroys what is
+        // made.
         unsafe {
             let colour = image(renderer, vk::Format::R8G8B8A8_UNORM)?;
             let depth = image(renderer, vk::Format::D32_SFLOAT)?;
@@ -70,7 +71,8 @@ impl<'a> Drawing<'a> {
             let depths = to(1, vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL);
             let subpasses =
                 [vk::SubpassDescription::default().color_attachments(&colours).depth_stencil_attachment(&depths)];
-            // The picture of the last frame was written and copied before this one is, and this one before it is copied.
+            // The picture of the last frame was written and copied before this one is, and this one before it is
+            // copied.
             let tests = vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS | vk::PipelineStageFlags::LATE_FRAGMENT_TESTS;
             let drawing = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT | tests;
             let written = vk::AccessFlags::COLOR_ATTACHMENT_WRITE | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE;
@@ -290,7 +292,7 @@ fn main() -> Result<()> {
     let mut settings = Settings::default();
     settings.set("cold_iterations", 0.0)?;
     // The engine records for the queue that draws.
-    let host = drystone::vulkan::Host { queue_family: lane.family, ..renderer.host.clone() };
+    let host = renderer.host.clone().with(|h| h.queue_family = lane.family);
     // SAFETY: the renderer outlives the engine's objects, and has enabled the features.
     let (kernels, mut stepper) = unsafe {
         let kernels = Kernels::new(&host)?;

@@ -1,9 +1,9 @@
-//! Physics at 60 steps a second under a renderer at 144 frames a second: an accumulator, and poses between the last two steps.
-//! `cargo run --release --example fixed_step [DEVICE]`.
+//! Physics at 60 steps a second under a renderer at 144 frames a second: an accumulator, and poses between the last two
+//! steps. `cargo run --release --example fixed_step [DEVICE]`.
 //!
-//! Each of the renderer's frames takes its own time; as much physics is stepped as fits into it, often none, and what is drawn
-//! lies as far between the last two steps as the clock does. The engine writes it into the renderer's instance data, with
-//! the renderer's stride. What is drawn moves without a jerk, up to a step late.
+//! Each of the renderer's frames takes its own time; as much physics is stepped as fits into it, often none, and what
+//! is drawn lies as far between the last two steps as the clock does. The engine writes it into the renderer's instance
+//! data, with the renderer's stride. What is drawn moves without a jerk, up to a step late.
 
 mod renderer;
 
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
         let options = FramesOptions { frames_in_flight: 4, ..Default::default() };
         let mut stepper = Stepper::in_frames(&kernels, memory, world, Settings::default(), options)?;
         let offset = std::mem::offset_of!(Instance, pose) as u64;
-        let target = PoseTarget { buffer: instances.buffer, offset, stride: stride as u32, count: 51 };
+        let target = PoseTarget::new(instances.buffer, offset, stride as u32, 51);
         let target = stepper.lend_pose_buffer(target)?;
         (kernels, stepper, target)
     };

@@ -6,9 +6,10 @@
 //! cargo run --release --example measure_passes -- examples/scenes/wall.json llvmpipe
 //! ```
 //!
-//! DEVICE is `cpu`, or a part of a Vulkan device's name. Bytes are those of the buffers that a pass declares to read or write, each
-//! counted once for every time a pass comes up, as long as their lists are: what has to be moved when nothing is found in a
-//! cache, and all of the lists is in use. Times of sub-steps are added up. What a scene does later on is left out.
+//! DEVICE is `cpu`, or a part of a Vulkan device's name. Bytes are those of the buffers that a pass declares to read or
+//! write, each counted once for every time a pass comes up, as long as their lists are: what has to be moved when
+//! nothing is found in a cache, and all of the lists is in use. Times of sub-steps are added up. What a scene does
+//! later on is left out.
 
 use anyhow::{Context, Result};
 use drystone::backend::Device;
@@ -45,6 +46,7 @@ fn loads(recording: &Recording) -> BTreeMap<&'static str, Load> {
             }
             Command::Fill { range, .. } => load.bytes += range.end - range.start,
             Command::Copy { size, .. } => load.bytes += 2 * size,
+            _ => {}
         }
         last = command.name();
     }

@@ -1,10 +1,10 @@
 //! A server without a GPU: many small worlds on the CPU backend, all of them a tick further every sixtieth of a second.
 //! `cargo run --release --example server [WORLDS [TICKS]]`: `server 5000` for thousands, `server 1` for a single one.
 //!
-//! Worlds have one thread, which is the caller's, and are spread over the cores here; a single world takes them all. Ticks
-//! have a fixed length: when one takes longer, the next begins at once, and the clock is behind until it has caught up, but
-//! no world ever steps by another time.
-//! A body that falls out of its world is put back; a world that fails is told and left out, and the others go on.
+//! Worlds have one thread, which is the caller's, and are spread over the cores here; a single world takes them all.
+//! Ticks have a fixed length: when one takes longer, the next begins at once, and the clock is behind until it has
+//! caught up, but no world ever steps by another time. A body that falls out of its world is put back; a world that
+//! fails is told and left out, and the others go on.
 
 use anyhow::{Result, ensure};
 use drystone::backend::Device;

@@ -7,12 +7,11 @@ use drystone::glam::Vec3;
 use drystone::layout::{DispatchArgs, Extent};
 use drystone::plan::barriers::{Barrier, Schedule, Step, schedule};
 use drystone::plan::detect::bvh::{Bvh, Search};
-use drystone::plan::step::{StepOptions, StepPlan};
+use drystone::plan::step::{Method, StepOptions, StepPlan};
 use drystone::plan::{Buffer, Recording, Use, UseKind};
 use drystone::state::Capacities;
 use drystone::world::{BodyDesc, Collider, ContactReports};
-use drystone_kernels::detect::leaves;
-use drystone_kernels::primitives::{capacity, scan_spine, scan_sums};
+use drystone_kernels::primitives::{capacity, reduce, scan_spine, scan_sums};
 use std::collections::HashMap;
 
 /// A use of a buffer, and where its command stands in the schedule run twice in a row.
@@ -24,12 +23,13 @@ struct Placed {
 const KINDS: [UseKind; 3] = [UseKind::Shader, UseKind::Transfer, UseKind::Indirect];
 
 /// The second implementation: from the definition, apart from the derivation. Two uses of the same bytes, one of them a
-/// write, must be ordered: by a barrier between them that names their kinds, and makes the first visible if it is a write;
-/// or through a write between them that covers what they share, and is ordered with both.
+/// write, must be ordered: by a barrier between them that names their kinds, and makes the first visible if it is a
+/// write; or through a write between them that covers what they share, and is ordered with both.
 struct Oracle {
     /// Uses of every block of memory, in order: buffers that share one conflict like one.
     uses: Vec<Vec<Placed>>,
-    /// For kinds before and after, and whether the first is a write: the first barrier from a position on that orders them.
+    /// For kinds before and after, and whether the first is a write: the first barrier from a position on that orders
+    /// them.
     next: Vec<Vec<usize>>,
 }
 
@@ -122,7 +122,7 @@ fn random_recording(random: &mut Random) -> Recording {
     let mut recording = Recording::new("random");
     let words: Vec<Buffer<u32>> = (0..5).map(|i| recording.scratch(format!("words{i}"), 64).unwrap()).collect();
     let args: Buffer<DispatchArgs> = recording.dispatch_args("args", 4).unwrap();
-    let push = scan_sums::Push { extent: Extent::host(1), total: 0, tile: 1 };
+    let push = scan_sums::Push { extent: Extent::host(1), total: 0, tile: 1, few: 0 };
     for _ in 0..1 + random.below(12) {
         let mut pick = || words[random.below(5) as usize];
         let (a, b, c) = (pick(), pick(), pick());
@@ -167,14 +167,14 @@ fn the_broad_phase_has_every_barrier_and_no_more() {
     let overflow = recording.buffer("overflow", 1).unwrap();
     let boxes = recording.buffer("boxes", 5000).unwrap();
     recording.fill(overflow, 0..1, 0).unwrap();
-    let tree = Bvh { boxes, extent: Extent::host(5000), counters, spare: 0 }.record(&mut recording, "bvh").unwrap();
+    let tree = Bvh { boxes, extent: Extent::host(5000), counters }.record(&mut recording, "bvh").unwrap();
     let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
     search.record(&mut recording, "pairs", &tree).unwrap();
     check(&recording);
 }
 
 /// A step with all its passes: with joints and hulls or without; with hulls go soft bodies.
-fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
+fn step(joints: bool, hulls: bool, strict: bool, method: Method) -> Recording {
     let if_any = |any: bool, count: u32| if any { count } else { 0 };
     let capacities = Capacities {
         bodies: 5000,
@@ -196,11 +196,16 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         hinges: if_any(hulls, 100),
         tetrahedra: if_any(hulls, 100),
         attachments: if_any(hulls, 10),
+        soft_faces: if_any(hulls && joints, 300),
+        soft_pairs: if_any(hulls && joints, 1000),
+        soft_triangles: if_any(hulls, 100),
     };
     let options = StepOptions {
         iterations: 2,
         colours: 4,
         colour_rounds: 3,
+        swept_colours: 3,
+        swept_rounds: 2,
         lanes: 4,
         large_colour: 100,
         strict,
@@ -214,6 +219,8 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
         adaptive: false,
         second_order: false,
         soft_colours: if_any(hulls, 3),
+        worlds: if_any(joints, 7),
+        method,
     };
     StepPlan::new(capacities, options).unwrap().recording
 }
@@ -222,10 +229,21 @@ fn step(joints: bool, hulls: bool, strict: bool) -> Recording {
 fn the_step_has_every_barrier_and_no_more() {
     for (joints, hulls) in [(false, false), (true, false), (false, true), (true, true)] {
         for strict in [false, true] {
-            let recording = step(joints, hulls, strict);
+            let recording = step(joints, hulls, strict, Method::Descent);
             let barriers = schedule(&recording).barriers().count();
             assert!(recording.commands().len() > 60 && barriers > 40, "{recording}");
             // Also sees a hole wherever a barrier is taken out.
+            check(&recording);
+        }
+    }
+}
+
+#[test]
+fn steps_of_the_solvers_beside_the_descent_have_every_barrier() {
+    for method in [Method::Impulse, Method::SoftStep, Method::Xpbd] {
+        for joints in [false, true] {
+            let recording = step(joints, false, true, method);
+            assert!(recording.commands().iter().any(|c| c.name() == "pair_contacts"), "{method:?}");
             check(&recording);
         }
     }
@@ -249,7 +267,7 @@ fn a_step_as_users_run_it_has_every_barrier() {
 
 #[test]
 fn a_barrier_without_memory_or_of_other_kinds_is_a_hole() {
-    let recording = step(true, true, true);
+    let recording = step(true, true, true, Method::Descent);
     let complete = schedule(&recording);
     let mut weakened = 0;
     for (at, step) in complete.steps.iter().enumerate() {
@@ -261,7 +279,9 @@ fn a_barrier_without_memory_or_of_other_kinds_is_a_hole() {
             weakened += 1;
         };
         if barrier.memory {
-            change("without memory", Barrier { memory: false, ..barrier.clone() });
+            let mut without = barrier.clone();
+            without.memory = false;
+            change("without memory", without);
         }
         if barrier.after.len() > 1 {
             for kind in &barrier.after {
@@ -278,12 +298,11 @@ fn a_barrier_without_memory_or_of_other_kinds_is_a_hole() {
 fn independent_passes_may_overlap() {
     let mut recording = Recording::new("independent");
     let counters = recording.buffer("counters", 1).unwrap();
-    let boxes = recording.buffer("boxes", 10).unwrap();
-    let order = recording.buffer("order", 10).unwrap();
+    let values = recording.buffer("values", 10).unwrap();
     for i in 0..4 {
-        let volumes = recording.buffer(format!("volumes{i}"), 20).unwrap();
-        let bind = leaves::Bind { boxes, counters, order, volumes };
-        recording.dispatch_each(10, bind.with(leaves::Push { extent: Extent::host(10) })).unwrap();
+        let partials = recording.buffer(format!("partials{i}"), 1).unwrap();
+        let bind = reduce::Bind { values, counters, partials };
+        recording.dispatch(1, bind.with(reduce::Push { extent: Extent::host(10), op: i })).unwrap();
     }
     // Four passes that read the same and write apart: the only barrier is the one before a repeated run.
     assert_eq!(schedule(&recording).barriers().count(), 1);
@@ -324,11 +343,10 @@ recording scan: 5 buffers, 72.1 kB
   prefixes                   9000 x   4 B = 36.0 kB, result
   scan.sums                     9 x   4 B = 36 B, scratch
   scan.before                   9 x   4 B = 36 B, scratch
-     0 scan_sums x9  read values  read counters  write scan.sums  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
        ---- barrier shader -> shader  (counters, scan.sums)
-     1 scan_spine x1  read scan.sums  update counters  write scan.before  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
-       ---- barrier shader -> shader  (counters, scan.before)
-     2 scan_apply x9  read values  read counters  read scan.before  write prefixes  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024 }
+     0 scan_sums x9  read values  read counters  write scan.sums  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024, few: 1 }
+       ---- barrier shader -> shader  (counters, scan.sums)
+     1 scan_apply x9  read values  update counters  read scan.sums  write prefixes  Push { extent: Extent { limit: 9000, slot: 4294967295 }, total: 0, tile: 1024, few: 1 }
 ";
     assert_eq!(text, expected, "\n{text}");
 }

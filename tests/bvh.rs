@@ -27,7 +27,7 @@ fn plan(limit: u32, extent: Extent, capacity: u32) -> Plan {
     let overflow = recording.buffer("overflow", 1).unwrap();
     let boxes = recording.buffer("boxes", u64::from(limit)).unwrap();
     recording.fill(overflow, 0..1, 0).unwrap();
-    let tree = Bvh { boxes, extent, counters, spare: 0 }.record(&mut recording, "bvh").unwrap();
+    let tree = Bvh { boxes, extent, counters }.record(&mut recording, "bvh").unwrap();
     let search = Search { capacity, needed: NEEDED, overflow, bit: 3, tile: 64, crowded: 0, most: u32::MAX };
     let found = search.record(&mut recording, "pairs", &tree).unwrap();
     Plan { recording, boxes, counters, overflow, tree, found }

@@ -358,6 +358,88 @@ fn sweeps_run_with_the_iterations_of_their_scene() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("no parameter `colour`"), "{unknown:?}");
 }
 
+/// `drystone paper --quick` with more options: what it wrote as JSON.
+fn paper(folder: &std::path::Path, more: &[&str]) -> Result<Value, String> {
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (html, json, markdown) = (file("paper.html"), file("paper.json"), file("paper.md"));
+    let files = ["--html", &html, "--json", &json, "--markdown", &markdown];
+    let output = drystone(&[&["paper", "--quick", "--max-minutes", "20"], more, &files[..]].concat());
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    Ok(serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap())
+}
+
+#[test]
+fn the_table_of_the_paper_is_searched_and_goes_on_where_it_ended() {
+    let folder = std::env::temp_dir().join(format!("drystone-paper-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let table = ["--bodies", "16", "--levels", "2", "--only", "table"];
+    let first = paper(&folder, &table).unwrap();
+    let [table_1] = &first["figures"].as_array().unwrap()[..] else { panic!("one table") };
+    let rows = table_1["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        // What is told is what was tried.
+        let tried = row["tried"].as_array().unwrap();
+        assert!(tried.iter().all(|t| t["holds"] == (t["values"][0].as_f64().unwrap() < 1.0)), "{row}");
+        let holds = tried.iter().filter(|t| t["holds"] == true);
+        assert_eq!(row["fewest"].as_u64(), holds.map(|t| t["count"].as_u64().unwrap()).min(), "{row}");
+        assert!(row["fewest"].is_u64() && row["complete"] == true, "two levels stand with any: {row}");
+    }
+    let page = std::fs::read_to_string(folder.join("paper.html")).unwrap();
+    assert!(page.contains("sequential impulse") && !page.contains("http"), "one page, without a network");
+    // Every run is kept, with its times: nothing is run twice.
+    assert_eq!(paper(&folder, &table).unwrap(), first);
+    // Nor is a part that another run of the command has left out.
+    let mut part = first.clone();
+    let cases = part["cases"].as_object_mut().unwrap();
+    let gone = cases.keys().next().unwrap().clone();
+    let gone = (gone.clone(), cases.remove(&gone).unwrap());
+    std::fs::write(folder.join("paper.json"), part.to_string()).unwrap();
+    let again = paper(&folder, &table).unwrap();
+    assert_eq!(again["cases"].as_object().unwrap().len(), first["cases"].as_object().unwrap().len());
+    assert_eq!(again["cases"][&gone.0]["series"], gone.1["series"], "run again, and the same");
+    // What another engine has found is of no use.
+    for case in part["cases"].as_object_mut().unwrap().values_mut() {
+        case["engine"] = "another".into();
+    }
+    std::fs::write(folder.join("paper.json"), part.to_string()).unwrap();
+    assert!(paper(&folder, &["--only", "figure_14"]).unwrap()["cases"].as_object().unwrap().is_empty());
+    std::fs::write(folder.join("paper.json"), "{").unwrap();
+    let told = paper(&folder, &table).unwrap_err();
+    assert!(told.contains("not a file of `drystone paper`"), "{told}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn verdicts_of_the_paper_follow_from_what_was_run() {
+    let folder = std::env::temp_dir().join(format!("drystone-figure-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let found = paper(&folder, &["--only", "figure_4"]).unwrap();
+    let figure = &found["figures"][0];
+    let limit = figure["tests"][0]["limit"].as_f64().unwrap();
+    let mut so = 0;
+    for row in figure["rows"].as_array().unwrap() {
+        let holds = row["values"][0].as_f64().unwrap() < limit;
+        assert_eq!(row["found"], if holds { "holds" } else { "fails" }, "{row}");
+        let alike = row["found"] == row["published"];
+        assert_eq!(row["verdict"], if alike { "as published" } else { "differs" }, "{row}");
+        so += usize::from(alike);
+    }
+    let all = figure["rows"].as_array().unwrap().len();
+    let verdict = if so == all { "as published" } else { "as published in part" };
+    assert!(so > 0 && figure["verdict"] == verdict, "{so} of {all}: {}", figure["verdict"]);
+    // A curve and pictures of every method.
+    let page = std::fs::read_to_string(folder.join("paper.html")).unwrap();
+    assert!(page.matches("data:image/png").count() >= all && page.contains("<svg"), "pictures and a plot");
+    let table = std::fs::read_to_string(folder.join("paper.md")).unwrap();
+    assert!(table.lines().count() == 3 && table.contains(verdict), "{table}");
+    let told = paper(&folder, &["--only", "figure_99"]).unwrap_err();
+    assert!(told.contains("figure_4") && told.contains("table_1"), "{told}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn scene_files_run_with_their_settings_and_those_of_the_command() {
     let tour = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/scenes/tour.json");
@@ -394,7 +476,7 @@ fn the_same_scene_runs_on_vulkan() {
 fn mistakes_are_named_and_give_an_exit_status() {
     for (arguments, words) in [
         (&["run", "nonsense"][..], &["nonsense", "pile"][..]),
-        (&["run", "pile", "--set", "colour=3"], &["colour", "bodies, levels, hit"]),
+        (&["run", "pile", "--set", "colour=3"], &["colour", "bodies, levels, hit, balls"]),
         (&["run", "pile", "--set", "bodies=0"], &["bodies", "between 1"]),
         (&["run", "pile", "--set", "alpha=2"], &["alpha", "0 to 1"]),
         (&["run", "pile", "--set", "alpha"], &["KEY=VALUE"]),

@@ -170,7 +170,7 @@ fn a_world_too_large_for_the_device_is_refused_before_anything_is_allocated() {
     let mut recording = Recording::new("too large");
     let counters = recording.buffer("counters", 1).unwrap();
     let boxes = recording.buffer("boxes", 6_000_000).unwrap();
-    Bvh { boxes, extent: Extent::host(6_000_000), counters, spare: 0 }.record(&mut recording, "bvh").unwrap();
+    Bvh { boxes, extent: Extent::host(6_000_000), counters }.record(&mut recording, "bvh").unwrap();
     let error = VulkanRunner::new(open("llvmpipe"), recording).err().expect("too large");
     let Error::Vulkan(vulkan::Error::BindingTooLarge { buffer, size, limit, .. }) = &error else { panic!("{error}") };
     assert_eq!((buffer.as_str(), *size, *limit), ("boxes", 144_000_000, 128 << 20));
@@ -207,7 +207,7 @@ fn senseless_recordings_are_refused_by_name() {
     let words = recording.buffer::<u32>("words", 16).unwrap();
     let pairs = recording.buffer::<Pair>("pairs", 16).unwrap();
     let foreign = Buffer::<u32>::new(BufferId(99));
-    let push = scan_sums::Push { extent: Extent::host(16), total: 0, tile: 1 };
+    let push = scan_sums::Push { extent: Extent::host(16), total: 0, tile: 1, few: 0 };
     let bind = |values, counters, sums| scan_sums::Bind { values, counters, sums }.with(push);
 
     let error = recording.buffer::<u32>("words", 1).unwrap_err();
@@ -234,7 +234,7 @@ fn senseless_recordings_are_refused_by_name() {
 
     let counters = recording.buffer("counters", 1).unwrap();
     let input = KeyedItems::new(&mut recording, "input", 4).unwrap();
-    let sort = Sort { input, extent: Extent::host(u32::MAX), key_bits: 32, counters, spare: 0 };
+    let sort = Sort { input, extent: Extent::host(u32::MAX), key_bits: 32, counters };
     let error = sort.record(&mut recording, "sort").unwrap_err();
     assert!(matches!(error, PlanError::TooManyItems { what: "sort", .. }), "{error}");
 }

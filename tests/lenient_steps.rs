@@ -17,24 +17,23 @@ const DT: f32 = 1.0 / 60.0;
 /// Largest difference of positions between backends after a step, in metres: see `tests/primal.rs`.
 const NEAR: f32 = 2e-5;
 
-const OPTIONS: StepOptions = StepOptions {
-    iterations: 4,
-    colours: 6,
-    colour_rounds: 8,
-    lanes: 1,
-    large_colour: 0,
-    strict: false,
-    stabilise: true,
-    dual: true,
-    momentum: true,
-    body_poses: false,
-    features: drystone::world::Features::NONE,
-    row_stiffness: false,
-    most_pairs: u32::MAX,
-    adaptive: false,
-    second_order: false,
-    soft_colours: 0,
-};
+fn options() -> StepOptions {
+    StepOptions {
+        iterations: 4,
+        colours: 6,
+        colour_rounds: 8,
+        swept_colours: u32::MAX,
+        swept_rounds: u32::MAX,
+        lanes: 1,
+        large_colour: 0,
+        strict: false,
+        stabilise: true,
+        dual: true,
+        momentum: true,
+        body_poses: false,
+        ..StepOptions::default()
+    }
+}
 
 /// Bodies that lie on each other, without what the steps before knew of contacts.
 struct Scene {
@@ -70,7 +69,7 @@ impl Scene {
     /// Steps with room for so many pairs and manifolds: for every entry of `steps` as many, from the start.
     fn run<const N: usize>(&self, backend: &Backend, room: (u32, u32), strict: bool, steps: [u32; N]) -> [Outcome; N] {
         let capacities = Capacities { pairs: room.0, manifolds: room.1, ..self.capacities };
-        let plan = StepPlan::new(capacities, StepOptions { strict, ..OPTIONS }).unwrap();
+        let plan = StepPlan::new(capacities, StepOptions { strict, ..options() }).unwrap();
         let mut runner = backend.runner(&plan.recording).unwrap();
         steps.map(|steps| {
             for (id, info) in (0..).zip(plan.recording.buffers()) {

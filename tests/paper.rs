@@ -327,7 +327,15 @@ fn the_table_of_numbers_has_every_setting() {
         assert_eq!(published.parse::<f32>().ok(), Some(paper[name] as f32), "{row}");
         assert!(cells.len() >= 7 && cells[4..7].iter().all(|c| !c.is_empty()), "{row}");
     }
-    assert!(row("k_vbd").is_some() && row("alpha_vbd").is_some());
+    // Other solvers' own.
+    for solver in [1.0, 3.0, 4.0, 5.0] {
+        let settings = own.with(|s| s.set("solver", solver).unwrap());
+        for (name, value) in settings.named().filter(|(name, _)| own.named().all(|(known, _)| known != *name)) {
+            let row = row(name).unwrap_or_else(|| panic!("{name} has no row"));
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            assert_eq!(cells[2].parse::<f32>().ok(), Some(value as f32), "{row}");
+        }
+    }
 }
 
 #[test]

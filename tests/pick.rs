@@ -1,7 +1,7 @@
 //! Rays through the hierarchy meet what a search through all bodies finds, in double precision and by other formulas.
 //!
-//! A ray that grazes a body may miss it by rounding: it counts as ambiguous when shapes a tenth of a millimetre thicker or
-//! thinner give another body, or two bodies are equally near; ambiguous rays must be rare. All others must agree.
+//! A ray that grazes a body may miss it by rounding: it counts as ambiguous when shapes a tenth of a millimetre thicker
+//! or thinner give another body, or two bodies are equally near; ambiguous rays must be rare. All others must agree.
 
 mod common;
 
@@ -130,8 +130,9 @@ fn ball(o: DVec3, d: DVec3, c: DVec3, radius: f64) -> Option<[f64; 2]> {
     (root >= 0.0).then(|| [-b - root.sqrt(), -b + root.sqrt()])
 }
 
-/// Whether a ray starts inside of a cylinder or cone, and where it meets the planes of the ends and the side, as far as those
-/// are its surface. `top` is the upper radius as a part of the lower one; thicker by moving ends and side outwards.
+/// Whether a ray starts inside of a cylinder or cone, and where it meets the planes of the ends and the side, as far as
+/// those are its surface. `top` is the upper radius as a part of the lower one; thicker by moving ends and side
+/// outwards.
 fn tapered(o: DVec3, d: DVec3, half: f64, radius: f64, top: f64, thicker: f64) -> (bool, Vec<f64>) {
     let taper = radius * (1.0 - top) / (2.0 * half);
     let out = thicker * (1.0 + taper * taper).sqrt();
@@ -195,6 +196,7 @@ fn distance(target: &Target<'_>, o: DVec3, d: DVec3, thicker: f64) -> Option<f64
             (below(o, 0.0), planes.iter().map(way).filter(|t| below(o + d * t, 1e-9)).collect())
         }
         Shape::HalfSpace => (o.y <= thicker, vec![(thicker - o.y) / d.y]),
+        _ => unreachable!("a shape that is new here"),
     };
     if inside {
         return Some(0.0);

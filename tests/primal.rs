@@ -15,29 +15,28 @@ use drystone_kernels::solve::system::{System, Systems, Twists};
 use drystone_kernels::solve::turns::Turns;
 use drystone_kernels::state::rigid::{ColourRange, option};
 
-/// Largest difference after a step, in metres and in parts of a turn's quaternion. The bodies are about a metre large and move
-/// by up to 0.1 m in the step. They have just fallen onto each other: points that begin or cease to push in one form and not
-/// in the other make a thousand times as much of rounding.
+/// Largest difference after a step, in metres and in parts of a turn's quaternion. The bodies are about a metre large
+/// and move by up to 0.1 m in the step. They have just fallen onto each other: points that begin or cease to push in
+/// one form and not in the other make a thousand times as much of rounding.
 const NEAR: f32 = 5e-4;
 
-const OPTIONS: StepOptions = StepOptions {
-    iterations: 4,
-    colours: 3,
-    colour_rounds: 8,
-    lanes: 1,
-    large_colour: 0,
-    strict: true,
-    stabilise: true,
-    dual: true,
-    body_poses: false,
-    features: drystone::world::Features::NONE,
-    momentum: true,
-    row_stiffness: false,
-    most_pairs: u32::MAX,
-    adaptive: false,
-    second_order: false,
-    soft_colours: 0,
-};
+fn options() -> StepOptions {
+    StepOptions {
+        iterations: 4,
+        colours: 3,
+        colour_rounds: 8,
+        swept_colours: u32::MAX,
+        swept_rounds: u32::MAX,
+        lanes: 1,
+        large_colour: 0,
+        strict: true,
+        stabilise: true,
+        dual: true,
+        body_poses: false,
+        momentum: true,
+        ..StepOptions::default()
+    }
+}
 
 /// A warm state, and the plan it belongs to.
 struct Warm {
@@ -69,6 +68,11 @@ impl Warm {
 
     /// A step from this state.
     fn step(&self, backend: &Backend, options: StepOptions, solve: SolveForm) -> Outcome {
+        self.step_from(backend, options, solve, false)
+    }
+
+    /// The same, on request with one colour for all bodies to begin with.
+    fn step_from(&self, backend: &Backend, options: StepOptions, solve: SolveForm, one_colour: bool) -> Outcome {
         let plan = StepPlan::new(self.plan.capacities, options).unwrap();
         let mut runner = backend.runner(&plan.recording).unwrap();
         for (id, bytes) in (0..).zip(&self.state) {
@@ -77,12 +81,18 @@ impl Warm {
         let mut params = runner.read_at(plan.buffers.params, 0).unwrap();
         params.options = params.options & !option::SCHUR | if solve == SolveForm::Schur { option::SCHUR } else { 0 };
         runner.write(plan.buffers.params, &[params]).unwrap();
+        if one_colour {
+            let bodies = self.plan.capacities.bodies as usize;
+            runner.write(plan.buffers.colours, &vec![0; bodies]).unwrap();
+        }
         runner.run().unwrap();
         let counters = runner.read(plan.buffers.counters).unwrap();
         Outcome {
             poses: runner.read(plan.buffers.poses).unwrap(),
             ranges: runner.read(plan.buffers.ranges).unwrap(),
             fallback: counters[counter::FALLBACK as usize],
+            colours: counters[counter::COLOURS as usize],
+            rounds: counters[counter::ROUNDS as usize],
         }
     }
 }
@@ -91,6 +101,8 @@ struct Outcome {
     poses: Vec<Pose>,
     ranges: Vec<ColourRange>,
     fallback: u32,
+    colours: u32,
+    rounds: u32,
 }
 
 fn components(pose: &Pose) -> [f32; 7] {
@@ -106,14 +118,14 @@ fn difference(a: &Outcome, b: &Outcome) -> f32 {
 #[test]
 fn all_variants_agree_on_every_backend() {
     let warm = Warm::new();
-    let expected = warm.step(&Backend::Cpu, OPTIONS, SolveForm::Ldl);
+    let expected = warm.step(&Backend::Cpu, options(), SolveForm::Ldl);
     assert!(expected.fallback > 0, "the fallback is part of it");
     on_every_backend(|backend| {
         let is_cpu = matches!(backend, Backend::Cpu);
-        let single = warm.step(backend, OPTIONS, SolveForm::Ldl);
+        let single = warm.step(backend, options(), SolveForm::Ldl);
         for solve in [SolveForm::Ldl, SolveForm::Schur] {
             for lanes in [1, 2, 4, 8, 64] {
-                let options = StepOptions { lanes, large_colour: u32::MAX, ..OPTIONS };
+                let options = StepOptions { lanes, large_colour: u32::MAX, ..options() };
                 let outcome = warm.step(backend, options, solve);
                 let place = format!("{lanes} lanes, {solve:?} on {}", backend.name());
                 let worst = difference(&outcome, &expected);
@@ -130,16 +142,43 @@ fn all_variants_agree_on_every_backend() {
     });
 }
 
+/// Colours and rounds that were not expected are solved and made within one workgroup: to the bit the same, for teams
+/// of any width, and whether too few or too many were expected.
+#[test]
+fn results_do_not_depend_on_what_was_expected() {
+    let warm = Warm::new();
+    on_every_backend(|backend| {
+        for (lanes, one_colour) in [(1, true), (4, false), (64, true)] {
+            let options = StepOptions { colours: 8, lanes, large_colour: 20, ..options() };
+            let step = |swept_colours, swept_rounds| {
+                let options = StepOptions { swept_colours, swept_rounds, ..options };
+                warm.step_from(backend, options, SolveForm::Ldl, one_colour)
+            };
+            let all = step(u32::MAX, u32::MAX);
+            assert!((4..=8).contains(&all.colours), "{} colours", all.colours);
+            assert!(!one_colour || all.rounds > 3, "{} rounds", all.rounds);
+            let (exact, more) = ((all.colours, all.rounds + 1), (all.colours + 1, all.rounds + 2));
+            for (colours, rounds) in [(0, 0), (1, 1), (2, 3), (3, 2), exact, more] {
+                let outcome = step(colours, rounds);
+                let place = format!("{colours} colours and {rounds} rounds, {lanes} lanes, on {}", backend.name());
+                assert_eq!((outcome.colours, outcome.rounds), (all.colours, all.rounds), "{place}");
+                assert_eq!(outcome.ranges, all.ranges, "{place}");
+                assert!(outcome.poses == all.poses, "{place}: off by {}", difference(&outcome, &all));
+            }
+        }
+    });
+}
+
 #[test]
 fn lanes_are_chosen_by_the_size_of_the_colour() {
     let warm = Warm::new();
     on_every_backend(|backend| {
-        let single = warm.step(backend, OPTIONS, SolveForm::Ldl);
+        let single = warm.step(backend, options(), SolveForm::Ldl);
         let size = |r: &ColourRange| r.end - r.start;
         let mut sizes: Vec<u32> = single.ranges[..3].iter().map(size).collect();
         sizes.sort_unstable();
         let large = sizes[2];
-        let mixed = warm.step(backend, StepOptions { lanes: 4, large_colour: large, ..OPTIONS }, SolveForm::Ldl);
+        let mixed = warm.step(backend, StepOptions { lanes: 4, large_colour: large, ..options() }, SolveForm::Ldl);
         for range in &mixed.ranges[..3] {
             assert_eq!(range.lanes, if size(range) < large { 4 } else { 1 }, "{range:?}");
         }

@@ -26,8 +26,8 @@ fn run(simulation: &mut Simulation, seconds: f32) -> f64 {
     deepest
 }
 
-/// The size of a slow scene: the CPU backend has the whole one, the drivers a small one with the same criteria. They run
-/// on the same processor, under validation, and take ten times as long.
+/// The size of a slow scene: the CPU backend has the whole one, the drivers a small one with the same criteria. They
+/// run on the same processor, under validation, and take ten times as long.
 fn size(backend: &Backend, full: u32, small: u32) -> u32 {
     if matches!(backend, Backend::Cpu) { full } else { small }
 }
@@ -49,7 +49,8 @@ fn a_stack_with_three_times_heavier_boxes_upwards_stands() {
         let deepest = run(&mut simulation, 10.0);
         let end = Metrics::of(&mut simulation).unwrap();
         let place = backend.name();
-        // From the first step on, while the multipliers still build up to twenty thousand times the lowest box's weight.
+        // From the first step on, while the multipliers still build up to twenty thousand times the lowest box's
+        // weight.
         assert!(deepest < 0.02, "{place}: {deepest} m of penetration");
         // What a contact gives way by is left alone, size / (0.5 k_load iterations): 1.3 mm in each of ten.
         assert!(end.top > 9.48, "{place}: the top is at {}", end.top);

@@ -38,7 +38,8 @@ fn projectiles_follow_the_integrators_parabola() {
         let state = simulation.body(body).unwrap();
         assert!((state.position - expected).length() < 2e-4, "step {n}: {} not {expected}", state.position);
         let speed = velocity - Vec3::Y * G * t;
-        // A velocity is a difference of positions over 1/60 s: 50 m in single precision leave half a millimetre a second.
+        // A velocity is a difference of positions over 1/60 s: 50 m in single precision leave half a millimetre a
+        // second.
         assert!((state.linear_velocity - speed).length() < 2e-3, "step {n}: {}", state.linear_velocity);
     }
 }
@@ -146,8 +147,8 @@ fn a_symmetric_top_keeps_spinning() {
     assert!((speed - 10.0).abs() < 0.02, "{speed} rad/s");
 }
 
-/// Momentum and energy while bodies that nothing else acts on meet. Linear momentum is off by less than 1e-5 of `brought`, which is what
-/// they brought, at every step, angular momentum by less than `turned`.
+/// Momentum and energy while bodies that nothing else acts on meet. Linear momentum is off by less than 1e-5 of
+/// `brought`, which is what they brought, at every step, angular momentum by less than `turned`.
 fn meet(name: &str, world: World, brought: f64, turned: f64) {
     let mut simulation = simulate(world);
     let before = Metrics::of(&mut simulation).unwrap();
@@ -303,8 +304,8 @@ fn a_box_set_down_holds_by_static_friction_and_once_it_slides_goes_on() {
 
 #[test]
 fn fast_bodies_stop_at_thin_walls() {
-    // Every shape at 60 m/s, a metre a step, against a wall of 5 cm. The hull hits it with a corner, which turns it aside
-    // while its middle goes on: it has to be continuous.
+    // Every shape at 60 m/s, a metre a step, against a wall of 5 cm. The hull hits it with a corner, which turns it
+    // aside while its middle goes on: it has to be continuous.
     let hull = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z].map(|v| v * 0.15);
     let shapes = [
         Collider::sphere(0.1),

@@ -1,9 +1,10 @@
-//! Whatever safe code puts into recordings, push constants and buffers, the CPU backend neither crashes nor panics nor runs on
-//! for ever: what is out of range is read as zeros and written nowhere.
+//! Whatever safe code puts into recordings, push constants and buffers, the CPU backend neither crashes nor panics nor
+//! runs on for ever: what is out of range is read as zeros and written nowhere.
 
 mod common;
 
 use common::Random;
+use common::forged::{noise, of_words};
 use drystone::backend::{Device, Runner, RunnerExt};
 use drystone::cpu::Cpu;
 use drystone::glam::Vec3;
@@ -20,7 +21,7 @@ use drystone_kernels::gpu::Invocation;
 use drystone_kernels::graph::body_order;
 use drystone_kernels::solve::joints::Joint;
 use drystone_kernels::state::edits::EditRecord;
-use drystone_kernels::state::rigid::{Collider as ColliderRecord, Params};
+use drystone_kernels::state::rigid::Collider as ColliderRecord;
 use std::time::{Duration, Instant};
 
 const DT: f32 = 1.0 / 60.0;
@@ -105,7 +106,7 @@ fn sorts_of_more_keys_than_a_buffer_has_stay_inside() {
         let mut recording = Recording::new("short");
         let counters = recording.buffer("counters", 1).unwrap();
         let input = KeyedItems::new(&mut recording, "input", 10).unwrap();
-        let sort = Sort { input, extent: Extent::host(beyond), key_bits: 32, counters, spare: 9 };
+        let sort = Sort { input, extent: Extent::host(beyond), key_bits: 32, counters };
         let sorted = sort.record(&mut recording, "sort").unwrap();
         let mut runner = cpu(recording);
         runner.write(input.keys, &[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]).unwrap();
@@ -121,7 +122,7 @@ fn trees_over_more_boxes_than_a_buffer_has_stay_inside() {
         let counters = recording.buffer("counters", 1).unwrap();
         let overflow = recording.buffer("overflow", 1).unwrap();
         let boxes = recording.buffer("boxes", 10).unwrap();
-        let tree = Bvh { boxes, extent: Extent::host(beyond), counters, spare: 3 };
+        let tree = Bvh { boxes, extent: Extent::host(beyond), counters };
         let tree = tree.record(&mut recording, "tree").unwrap();
         let search = Search { capacity: 1000, needed: 0, overflow, bit: 77, tile: 0, crowded: 9, most: 1 };
         search.record(&mut recording, "search", &tree).unwrap();
@@ -233,40 +234,12 @@ fn joints_of_bodies_and_rows_that_are_not_there_do_no_harm() {
     }
 }
 
-/// Words of the kinds that go wrong in different ways.
-fn noise(random: &mut Random, words: usize) -> Vec<u32> {
-    let kind = random.below(8);
-    let word = |random: &mut Random| match if kind < 6 { kind } else { random.below(6) } {
-        0 => random.bits(),
-        1 => random.below(300),
-        2 => [0, 1, u32::MAX, 1 << 31, u32::MAX - 1, 255, 256, 1 << 30][random.below(8) as usize],
-        3 => random.range(-10.0, 10.0).to_bits(),
-        4 => random.below(40),
-        _ => [0.0, f32::NAN, f32::INFINITY, -0.0, 1e-40, f32::MAX][random.below(6) as usize].to_bits(),
-    };
-    (0..words).map(|_| word(random)).collect()
-}
-
 fn scramble(runner: &mut dyn Runner, random: &mut Random) {
     let sizes: Vec<u64> = runner.recording().buffers().iter().map(|b| b.capacity()).collect();
     for (buffer, size) in (0..).zip(sizes) {
         let words = noise(random, size as usize / 4);
         runner.write_bytes(BufferId(buffer), 0, bytemuck::cast_slice(&words)).unwrap();
     }
-}
-
-/// Declares a buffer with elements of `words` words.
-fn of_words(recording: &mut Recording, name: String, words: u32, count: u64) -> BufferId {
-    macro_rules! declared {
-        ($($n:literal)*) => {
-            match words {
-                $($n => recording.buffer::<[u32; $n]>(name, count).unwrap().id(),)*
-                _ if words as usize * 4 == size_of::<Params>() => recording.buffer::<Params>(name, count).unwrap().id(),
-                _ => panic!("elements of {words} words"),
-            }
-        };
-    }
-    declared!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
 }
 
 #[test]
@@ -277,8 +250,8 @@ fn every_stage_takes_any_bytes_and_any_push_constants() {
         for stage in STAGES {
             let mut recording = Recording::new("noise");
             let buffers = stage.bindings.iter().map(|binding| {
-                // Of no elements, of some, and of more than a tile has. A walk through a tree that is none may go through all of it,
-                // for every leaf: that is bounded, but long.
+                // Of no elements, of some, and of more than a tile has. A walk through a tree that is none may go
+                // through all of it, for every leaf: that is bounded, but long.
                 let tiles = stage.name.contains("sort") || stage.name.contains("scan") || stage.name == "reduce";
                 let count = [0, 3, 70, 150, if tiles { 5000 } else { 300 }][random.below(5) as usize];
                 of_words(&mut recording, binding.name.to_owned(), binding.stride / 4, count)
@@ -339,7 +312,8 @@ fn a_step_takes_any_bytes_in_any_of_its_buffers() {
 
 #[test]
 fn an_engine_that_is_not_disturbed_never_reaches_beyond_a_buffer() {
-    // Counted in builds with debug assertions only, and by all tests of a process: so this one runs in a process of its own.
+    // Counted in builds with debug assertions only, and by all tests of a process: so this one runs in a process of its
+    // own.
     let program = std::env::current_exe().unwrap();
     let child = std::process::Command::new(program)
         .args(["--exact", "undisturbed_scenes", "--ignored", "--nocapture"])

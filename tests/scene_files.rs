@@ -270,7 +270,15 @@ fn survives(scene: &Scene, seconds: f64) {
     let ((mut here, _), (mut there, _)) = (run(scene, seconds), run(&back, seconds));
     assert_eq!(hash(&mut here), hash(&mut there), "{}", scene.name);
     let moves = |s: &BodyState| s.linear_velocity != Vec3::ZERO || s.angular_velocity != Vec3::ZERO;
-    assert!(here.bodies().unwrap().iter().any(|(_, s)| moves(s)), "{} moves", scene.name);
+    let particles = |s: &mut Simulation| {
+        let soft: Vec<_> = s.world().soft_bodies().collect();
+        soft.into_iter().map(|b| s.soft(b).unwrap()).collect::<Vec<_>>()
+    };
+    let (these, those) = (particles(&mut here), particles(&mut there));
+    assert!(these == those, "particles of {}", scene.name);
+    let particle_moves = these.iter().any(|s| s.velocities.iter().any(|v| *v != Vec3::ZERO));
+    let body_moves = here.bodies().unwrap().iter().any(|(_, s)| moves(s));
+    assert!(body_moves || particle_moves, "{} moves", scene.name);
 }
 
 #[test]
@@ -336,7 +344,8 @@ fn every_setting_is_written() {
         // Rotations to first order have no integration of second order.
         other.set("integration", 0.0).unwrap();
         other.check().unwrap();
-        let scene = Scene { settings: other, ..example("wall") };
+        let mut scene = example("wall");
+        scene.settings = other;
         let text = file::to_text(&scene).unwrap();
         assert_eq!(file::parse(&text, "x").unwrap().settings, other, "{text}");
     }
@@ -392,4 +401,47 @@ fn hulls_survive_but_for_the_last_digit() {
         }
     }
     assert!(hulls > 0);
+}
+
+#[test]
+fn soft_bodies_are_said_by_shape_or_particle_by_particle_and_written_with_the_same_bits() {
+    let text = r#"{
+        "bodies": [{ "name": "post", "kind": "static", "colliders": [{ "shape": "sphere", "radius": 0.1 }] }],
+        "soft": [
+            { "type": "rope", "from": [0, 2, 0], "to": [1, 2, 0], "particles": 5, "mass": 0.5,
+              "attachments": [{ "particle": 0, "body": "post", "max_force": 50 }, { "particle": 4, "stiffness": 900 }] },
+            { "type": "cloth", "corner": [0, 1, 0], "along": [1, 0, 0], "across": [0, 0, 1], "particles": [4, 3],
+              "stretch": 500, "surface": { "friction": 0.9 }, "velocity": [0, 0, 1], "forces": [[3, 1, 0, 0.5]] },
+            { "type": "block", "centre": [3, 1, 0], "size": [1, 1, 1], "cells": [1, 2, 1], "young": 20000, "surface": null },
+            { "type": "ball", "radius": 0.3, "cells": 2, "gravity_scale": 0.5 },
+            { "type": "mesh", "rest": [[0, 5, 0], [1, 5, 0]], "masses": [1, 2], "springs": [[0, 1, 1.5, null, 0]] }
+        ]
+    }"#;
+    let scene = file::parse(text, "soft").unwrap();
+    let soft: Vec<_> = scene.world.soft_bodies().collect();
+    let sizes: Vec<_> = soft.iter().map(|s| scene.world.soft_desc(*s).unwrap().len()).collect();
+    assert_eq!(sizes, [5, 12, 12, 27, 2]);
+    assert_eq!(scene.world.soft_desc(soft[1]).unwrap().surface.unwrap().friction, 0.9);
+    assert!(scene.world.soft_desc(soft[2]).unwrap().surface.is_none());
+    let written = file::to_text(&scene).unwrap();
+    let again = file::parse(&written, "soft").unwrap();
+    for (a, b) in soft.iter().zip(again.world.soft_bodies()) {
+        assert_eq!(scene.world.soft_desc(*a).unwrap(), again.world.soft_desc(b).unwrap());
+    }
+    assert_eq!(file::to_text(&again).unwrap(), written);
+    let wrong = [
+        (r#"{ "type": "rod" }"#, "soft[0].type"),
+        (r#"{ "type": "ball", "radius": 1 }"#, "soft[0].cells is missing"),
+        (r#"{ "type": "ball", "radius": 1, "cells": 4000000000 }"#, "particles"),
+        (r#"{ "type": "mesh", "rest": [[0, 0, 0]], "masses": [1], "springs": [[0, 7, 1, 1, 0]] }"#, "springs[0]"),
+        (r#"{ "type": "mesh", "rest": [[0, 0, 0]], "masses": [0] }"#, "masses"),
+        (
+            r#"{ "type": "mesh", "rest": [[0, 0, 0]], "masses": [1], "attachments": [{ "particle": 1 }] }"#,
+            "attachments[0]",
+        ),
+    ];
+    for (soft, word) in wrong {
+        let error = file::parse(&format!(r#"{{ "bodies": [], "soft": [{soft}] }}"#), "wrong").unwrap_err();
+        assert!(error.contains(word), "`{error}` does not say `{word}`");
+    }
 }

@@ -32,7 +32,7 @@ fn plan(n: u32, key_bits: u32) -> (Recording, KeyedItems, KeyedItems) {
     let mut recording = Recording::new("sort");
     let counters = recording.buffer("counters", 1).unwrap();
     let input = KeyedItems::new(&mut recording, "input", u64::from(n)).unwrap();
-    let sort = Sort { input, extent: Extent::host(n), key_bits, counters, spare: 0 };
+    let sort = Sort { input, extent: Extent::host(n), key_bits, counters };
     let sorted = sort.record(&mut recording, "sort").unwrap();
     (recording, input, sorted)
 }
@@ -82,7 +82,7 @@ fn takes_its_count_from_the_device() {
         let mut recording = Recording::new("sort by a counter");
         let counters = recording.buffer("counters", 2).unwrap();
         let input = KeyedItems::new(&mut recording, "input", u64::from(limit)).unwrap();
-        let sort = Sort { input, extent: Extent::counter(1, limit), key_bits: 32, counters, spare: 0 };
+        let sort = Sort { input, extent: Extent::counter(1, limit), key_bits: 32, counters };
         let sorted = sort.record(&mut recording, "sort").unwrap();
         let mut runner = backend.runner(&recording).unwrap();
         let keys: Vec<u32> = (0..limit).rev().collect();

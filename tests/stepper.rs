@@ -1,5 +1,5 @@
-//! The stepper inside a host's frames: its own command buffers, two frames in flight, edits every frame, growth on the way,
-//! under the validation layers with synchronisation validation on.
+//! The stepper inside a host's frames: its own command buffers, two frames in flight, edits every frame, growth on the
+//! way, under the validation layers with synchronisation validation on.
 
 mod common;
 
@@ -301,7 +301,8 @@ fn a_thousand_boxes_step_inside_the_hosts_frames_as_in_a_simulation() {
     });
 }
 
-/// Cubes that hang on the world by joints, one of them by one that breaks when it is pulled, above a stone that is a hull.
+/// Cubes that hang on the world by joints, one of them by one that breaks when it is pulled, above a stone that is a
+/// hull.
 fn hanging() -> (World, Vec<BodyHandle>, JointHandle) {
     let (mut world, _) = boxes(8);
     let corners = [Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::new(0.3, 1.2, 0.3), Vec3::new(0.8, 0.2, 0.9)];
@@ -397,6 +398,7 @@ fn a_step_that_does_not_fit_is_skipped_or_made_in_part_and_told() {
             match overflow {
                 Overflow::Skip => assert_eq!(dropped as usize, short.len()),
                 Overflow::Partial => assert_eq!(dropped, 0),
+                _ => unreachable!("neither was asked for"),
             }
             assert_eq!(stepper.steps(), 12 - u64::from(dropped));
             assert!(reports[8..].iter().all(|r| r.needed.is_none() && r.dropped == 0), "it fits in the end");
@@ -412,15 +414,15 @@ fn poses_that_another_queue_owns_meanwhile_are_stepped_on_as_if_they_had_stayed(
     // Every colour is a dispatch, and they are what takes time here.
     let mut few = Settings::default();
     few.set_all([("iterations", 2.0), ("cold_iterations", 0.0), ("colours", 4.0)]).unwrap();
-    // Drivers here have one family. What is outside of the device stands for another: its halves are not recorded here, and the
-    // engine's are the same.
+    // Drivers here have one family. What is outside of the device stands for another: its halves are not recorded here,
+    // and the engine's are the same.
     let outside = COPIES.on_family(vk::QUEUE_FAMILY_EXTERNAL);
     let host = &HostLoop::new(open("llvmpipe"));
     let (world, _) = boxes(60);
     let device = Device::Vulkan(host.device.clone());
     let mut simulation = Simulation::new(world.clone(), few, device).unwrap();
     let mut stepper = host.stepper(world, few, roomy(3000));
-    let target = PoseTarget { buffer: host.buffer, offset: 4096, stride: 48, count: 60 };
+    let target = PoseTarget::new(host.buffer, 4096, 48, 60);
     // SAFETY: the host's buffer is large enough, and outlives the stepper.
     let lent = unsafe { stepper.lend_pose_buffer(target) }.unwrap();
     for frame in 1..=FRAMES {
@@ -507,8 +509,8 @@ fn poses_between_frames_go_into_the_hosts_buffer_with_its_stride() {
     let settings = Settings::default().with(|s| s.substeps = 2);
     let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
     let mut stepper = host.stepper(world, settings, roomy(2000));
-    let target = PoseTarget { buffer: host.buffer, offset: 20, stride: 52, count: COUNT };
-    for wrong in [PoseTarget { stride: 28, ..target }, PoseTarget { offset: 2, ..target }] {
+    let target = PoseTarget::new(host.buffer, 20, 52, COUNT);
+    for wrong in [PoseTarget::new(host.buffer, 20, 28, COUNT), PoseTarget::new(host.buffer, 2, 52, COUNT)] {
         // SAFETY: the buffer is alive; nothing comes of it.
         let error = unsafe { stepper.lend_pose_buffer(wrong) }.unwrap_err().to_string();
         assert!(error.contains("the buffer for poses"), "{error}");
@@ -710,7 +712,7 @@ fn a_stepper_can_move_between_threads_and_runs_on_the_cpu_alike() {
 fn a_persistent_buffer_that_is_declared_survives_growth_without_another_line() {
     common::on_every_backend(|backend| {
         let scene = scenes::drop(40).unwrap();
-        let marks = UserBuffer { name: "marks".to_owned(), stride: 4, each: List::Bodies };
+        let marks = UserBuffer::new("marks", 4, List::Bodies);
         let capacities = Capacities { pairs: 1, manifolds: 1, ..Default::default() };
         let mut simulation =
             Simulation::with_user_buffers(scene, Settings::default(), backend.device(), capacities, vec![marks])
@@ -849,7 +851,8 @@ struct Drawing {
 impl Drawing {
     fn new(device: Arc<OwnDevice>) -> Self {
         let vk = &device.host().device;
-        // SAFETY: ordinary Vulkan, with handles that are alive; descriptions borrow locals; `drop` destroys what is made.
+        // SAFETY: ordinary Vulkan, with handles that are alive; descriptions borrow locals; `drop` destroys what is
+        // made.
         unsafe {
             let subpasses = [vk::SubpassDescription::default().pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)];
             let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
@@ -947,4 +950,84 @@ fn step_draw_step_does_not_write_poses_that_a_vertex_shader_still_reads() {
     step_draw_step(&host, false);
     let said = host.device.validation().take();
     assert!(said.iter().any(|m| m.contains("WRITE_AFTER_READ") || m.contains("WRITE-AFTER-READ")), "{said:?}");
+}
+
+/// Vertices of soft bodies in the host's frames: positions are those of the particles to the bit, normals those of the
+/// triangles around, and what lies beside them is what was drawn a frame before.
+#[test]
+fn vertices_of_soft_bodies_are_drawn_from_the_frame_before_and_the_last() {
+    use drystone::layout::{SOFT_VERTEX_VERSION, SoftVertex};
+    use drystone::world::{AttachmentDesc, Cloth, SoftDesc, SoftHandle, Solid};
+    let cloth = || SoftDesc::cloth(Vec3::new(-0.5, 1.0, -0.5), Vec3::X, Vec3::Z, (9, 7), &Cloth::default());
+    // One goes, and two come, which makes lists grow.
+    let edit = |frame: u64, world: &mut World, soft: &mut Vec<SoftHandle>| match frame {
+        4 => world.remove_soft(soft.remove(0)).unwrap(),
+        6 => {
+            soft.push(world.add_soft(cloth().moved(Vec3::X * 3.0)).unwrap());
+            soft.push(world.add_soft(SoftDesc::rope(Vec3::Y, Vec3::ONE, 6, 0.1, 50.0, 0.1)).unwrap());
+        }
+        _ => {}
+    };
+    host_loops(|host| {
+        let mut world = World::new();
+        world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+        let held = world.add_soft(cloth()).unwrap();
+        world.attach(AttachmentDesc::to_world(held, 0)).unwrap();
+        let ball = world.add_soft(SoftDesc::ball(Vec3::Y * 2.0, 0.3, 4, &Solid::default())).unwrap();
+        let mut soft = vec![held, ball];
+        let settings = Settings::default().with(|s| s.iterations = 2);
+        let mut stepper = host.stepper(world, settings, FramesOptions::default());
+        let mut before: Vec<SoftVertex> = Vec::new();
+        let mut moved = 0;
+        for frame in 1..=9 {
+            edit(frame, stepper.world_mut(), &mut soft);
+            let prepared = stepper.prepare(DT, frame - 1).unwrap();
+            let view = stepper.soft_vertices().expect("there are soft bodies");
+            assert_eq!((view.stride as usize, view.offset), (size_of::<SoftVertex>(), 0));
+            assert_eq!((view.version, view.generation), (SOFT_VERTEX_VERSION, stepper.generation()));
+            let bytes = u64::from(view.count) * u64::from(view.stride);
+            host.frame(3 * frame - 2, |commands| {
+                // SAFETY: the command buffer is being recorded, and submitted once, in order, to the one queue.
+                unsafe { stepper.record(commands, prepared, Some(COPIES), Some(COPIES)) };
+                host.copy(commands, view.current, bytes);
+            });
+            host.wait(3 * frame - 2);
+            let now: Vec<SoftVertex> = host.read(view.count as usize);
+            host.frame(3 * frame - 1, |commands| host.copy(commands, view.previous, bytes));
+            host.wait(3 * frame - 1);
+            let previous: Vec<SoftVertex> = host.read(view.count as usize);
+            let positions = stepper.plan().buffers.soft.unwrap().positions.id();
+            let source = stepper.vk_buffer(positions).unwrap();
+            host.frame(3 * frame, |commands| host.copy(commands, source, u64::from(view.count) * 12));
+            host.wait(3 * frame);
+            let positions: Vec<Vec3> = host.read(view.count as usize);
+            let mut present = 0;
+            for handle in &soft {
+                let world = stepper.world();
+                let first = world.soft_first_vertex(*handle).unwrap() as usize;
+                let positions = &positions[first..first + world.soft_desc(*handle).unwrap().len()];
+                let mut normals = vec![Vec3::ZERO; positions.len()];
+                for corners in world.soft_triangles(*handle).unwrap() {
+                    let [a, b, c] = corners.map(|c| positions[c as usize]);
+                    corners.iter().for_each(|corner| normals[*corner as usize] += (b - a).cross(c - a));
+                }
+                for (i, (at, normal)) in positions.iter().zip(&normals).enumerate() {
+                    let vertex = now[first + i];
+                    assert_eq!((vertex.position, vertex.present, vertex.owner), (*at, 1, handle.index()));
+                    let expected = normal.normalize_or_zero();
+                    assert!((vertex.normal - expected).length() < 1e-4, "{}, not {expected}", vertex.normal);
+                    let old = before.get(first + i).filter(|old| old.present == 1).unwrap_or(&vertex);
+                    assert_eq!(previous[first + i], *old, "frame {frame}, {i}");
+                    moved += u32::from(old.position != vertex.position);
+                    let half = vertex.after(old, 0.5);
+                    assert!((half.position - (vertex.position + old.position) * 0.5).length() < 1e-6);
+                }
+                present += positions.len();
+            }
+            assert_eq!(now.iter().filter(|v| v.present == 1).count(), present, "frame {frame}");
+            stepper.poll(frame).unwrap();
+            before = now;
+        }
+        assert!(moved > 500, "{moved} particles moved from frame to frame");
+    });
 }

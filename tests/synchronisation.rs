@@ -17,13 +17,13 @@ fn every_barrier_that_is_taken_out_is_missed() {
     let overflow = recording.buffer("overflow", 1).unwrap();
     let boxes = recording.buffer("boxes", 100).unwrap();
     recording.fill(overflow, 0..1, 0).unwrap();
-    let tree = Bvh { boxes, extent: Extent::host(100), counters, spare: 0 }.record(&mut recording, "bvh").unwrap();
+    let tree = Bvh { boxes, extent: Extent::host(100), counters }.record(&mut recording, "bvh").unwrap();
     let search = Search { capacity: 100, needed: 1, overflow, bit: 0, tile: 64, crowded: 0, most: u32::MAX };
     search.record(&mut recording, "pairs", &tree).unwrap();
 
     let complete = schedule(&recording);
     let barriers = complete.barriers().count();
-    assert!(barriers > 20, "a recording worth the test, not {barriers} barriers");
+    assert!(barriers > 15, "a recording worth the test, not {barriers} barriers");
     // The barrier before the first command is about the run before, in another submission.
     let opening = usize::from(matches!(complete.steps[0], Step::Barrier(_)));
 
@@ -44,8 +44,8 @@ fn every_barrier_that_is_taken_out_is_missed() {
             assert!(between_writes(&recording, &complete, i), "barrier {i} is not missed: {messages:?}\n{recording}");
         }
     }
-    // All but the two between levels of the pyramid.
-    assert_eq!(missed, barriers - opening - 2);
+    // All but the one between levels of the pyramid.
+    assert_eq!(missed, barriers - opening - 1);
 }
 
 /// Whether barrier `index` only separates two shader writes to the same buffer. The layers keep silent about those on

@@ -49,6 +49,7 @@ fn run(recording: &Recording, number: usize, before: &Image, form: Form) -> Imag
             let [x, y, _] = before.words(args)[3 * index as usize..][..3] else { panic!("three words") };
             x * y
         }
+        _ => panic!("groups that are new here"),
     };
     assert!(count > 0, "command {number} has something to do");
     let mut after = before.clone();

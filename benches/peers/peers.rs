@@ -1,7 +1,7 @@
-//! The same scenes on drystone and on rapier3d in one run: time a step, penetration (deepest over time, and deepest and mean
-//! at the end), and what still stands after five seconds. They take turns of a few steps, so that whatever else the machine does meets all of them; the time that
-//! processors really worked is the fairer figure on a machine that is shared. `cargo bench -p drystone-peers`; an argument
-//! picks scenes by part of their name.
+//! The same scenes on drystone and on rapier3d in one run: time a step, penetration (deepest over time, and deepest and
+//! mean at the end), and what still stands after five seconds. They take turns of a few steps, so that whatever else
+//! the machine does meets all of them; the time that processors really worked is the fairer figure on a machine that is
+//! shared. `cargo bench -p drystone-peers`; an argument picks scenes by part of their name.
 //!
 //! Both run at dt 1/60 on all cores, without sleeping. rapier3d at 3 iterations, the fewest that hold the pile.
 //!
@@ -44,8 +44,8 @@ trait Engine {
     fn velocities(&mut self) -> Vec<Vec3>;
 }
 
-/// The scene as it stands now, seen by the same eyes whoever made it: drystone's contacts of a world with the bodies put there.
-/// Engines keep contacts from before their last step, and not all of them.
+/// The scene as it stands now, seen by the same eyes whoever made it: drystone's contacts of a world with the bodies
+/// put there. Engines keep contacts from before their last step, and not all of them.
 fn look(world: &World, places: &[(Vec3, Quat)]) -> Metrics {
     let mut now = World::new();
     for (handle, (position, rotation)) in world.handles().zip(places) {
@@ -180,6 +180,7 @@ fn shape(collider: &Collider) -> SharedShape {
             SharedShape::convex_hull(&points).expect("the points of a hull")
         }
         Shape::HalfSpace => SharedShape::halfspace(Vector::Y),
+        _ => unreachable!("a shape that is new here"),
     }
 }
 
@@ -194,6 +195,7 @@ fn rapier(world: &World, iterations: usize) -> Rapier {
             BodyKind::Dynamic => RigidBodyBuilder::dynamic(),
             BodyKind::Kinematic => RigidBodyBuilder::kinematic_velocity_based(),
             BodyKind::Static => RigidBodyBuilder::fixed(),
+            _ => unreachable!("a kind of body that is new here"),
         };
         let body = peer.insert_body(
             builder.pose(pose(desc.position, desc.rotation)).linvel(vector(desc.linear_velocity)).can_sleep(false),

@@ -1,7 +1,7 @@
-//! Batches of queries beside rapier3d's query pipeline: `cargo bench -p drystone-peers -- --queries`. Both look at the same
-//! bodies, a pile after a second, and are asked the same; rapier3d on as many threads as there are processors. Times are of
-//! the whole answer: for drystone the upload, the hierarchy anew, the queries and the way back. What both agree on, to a
-//! millimetre, is counted.
+//! Batches of queries beside rapier3d's query pipeline: `cargo bench -p drystone-peers -- --queries`. Both look at the
+//! same bodies, a pile after a second, and are asked the same; rapier3d on as many threads as there are processors.
+//! Times are of the whole answer: for drystone the upload, the hierarchy anew, the queries and the way back. What both
+//! agree on, to a millimetre, is counted.
 
 use super::{DT, llvmpipe, pose, rapier, vector};
 use drystone::backend::Device;

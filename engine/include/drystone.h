@@ -10,7 +10,7 @@
  *   every frame:
  *     drystone_prepare        the host's work of a step; may allocate
  *     drystone_record         into the host's command buffer; does not submit, wait or allocate (on the CPU: drystone_run)
- *     drystone_poses          the buffer to draw from
+ *     drystone_poses          the buffer to draw from; drystone_soft_vertices that of soft bodies
  *     drystone_poll           what earlier frames did; never waits
  *     drystone_record_queries what rays and shapes meet, behind the frame (on the CPU: drystone_query)
  *
@@ -22,7 +22,8 @@
  * an older header says less: fields behind its last have the values of drystone_*_defaults. A host from a newer header says
  * more: what this library does not know must be 0, or the call fails with DRYSTONE_RESULT_ERROR_STRUCT_SIZE. Of structs that
  * are filled in, as many bytes are written as both sides know, and what only the host knows becomes 0. In lists all structs
- * have the size of the first. DrystoneBodyPose lies in device memory and has a version instead.
+ * have the size of the first. DrystoneBodyPose and DrystoneSoftVertex lie in device memory and have versions
+ * instead.
  *
  * Errors. Functions return a DrystoneResult, negative for errors; drystone_last_error has the words, by thread. A call that
  * failed has changed nothing, unless it says so. Nothing unwinds into the host: a fault of the library is
@@ -64,6 +65,9 @@ typedef PFN_vkVoidFunction (*PFN_vkGetInstanceProcAddr)(VkInstance instance, con
 
 // Room for the name of a pass or a buffer.
 #define DRYSTONE_LABEL_SIZE 64
+
+// The layout of `DrystoneSoftVertex` that this header has.
+#define DRYSTONE_SOFT_VERTEX_VERSION 1
 
 // What a call came to. Negative values are errors; `drystone_last_error` has the words.
 enum DrystoneResult
@@ -162,7 +166,8 @@ typedef uint32_t DrystoneBodyKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// How the coefficients of two colliders that touch become one. Of two different rules the later one in this list counts.
+// How the coefficients of two colliders that touch become one. Of two different rules the later one in this list
+// counts.
 enum DrystoneCombine
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -377,8 +382,8 @@ enum DrystoneEventKind
     DRYSTONE_EVENT_KIND_SENSOR_BEGIN = 5,
     // It no longer overlaps it.
     DRYSTONE_EVENT_KIND_SENSOR_END = 6,
-    // Collider `collider` of `body` and `other_collider` of `other` began to push each other, and one of them asked for it:
-    // `DrystoneCollider.reports`.
+    // Collider `collider` of `body` and `other_collider` of `other` began to push each other, and one of them asked
+    // for it: `DrystoneCollider.reports`.
     DRYSTONE_EVENT_KIND_CONTACT_BEGIN = 7,
     // They go on pushing each other.
     DRYSTONE_EVENT_KIND_CONTACT_PERSIST = 8,
@@ -437,6 +442,27 @@ typedef uint32_t DrystoneQueryKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// Lists of a world.
+enum DrystoneList
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Bodies, by `drystone_body_slot`.
+    DRYSTONE_LIST_BODIES = 0,
+    // Colliders, those of a body side by side.
+    DRYSTONE_LIST_COLLIDERS = 1,
+    // Joints, by `drystone_joint_slot`.
+    DRYSTONE_LIST_JOINTS = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum DrystoneList DrystoneList;
+#else
+typedef uint32_t DrystoneList;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // Pipelines of a device, shared by all its steppers. Any thread may use it.
 typedef struct DrystoneKernels DrystoneKernels;
 
@@ -463,7 +489,8 @@ typedef struct {
     char missing[DRYSTONE_MISSING_SIZE];
 } DrystoneSupport;
 
-// The host's Vulkan. Nothing of it is owned by this library: it is all alive until everything made from it is destroyed.
+// The host's Vulkan. Nothing of it is owned by this library: it is all alive until everything made from it is
+// destroyed.
 typedef struct {
     // sizeof(DrystoneVulkanHost).
     uint32_t struct_size;
@@ -483,8 +510,8 @@ typedef struct {
     uint32_t debug_utils;
     // 0.
     uint32_t reserved;
-    // A VkAllocationCallbacks, or NULL. It is copied; its functions may be called by any thread, until everything made from
-    // this is destroyed. Device memory is allocated without it.
+    // A VkAllocationCallbacks, or NULL. It is copied; its functions may be called by any thread, until everything made
+    // from this is destroyed. Device memory is allocated without it.
     const void *allocation_callbacks;
 } DrystoneVulkanHost;
 
@@ -530,11 +557,11 @@ typedef int32_t (*DrystoneAllocate)(void *user, const DrystoneMemoryRequest *req
 // Takes memory back. The device no longer uses it.
 typedef void (*DrystoneFree)(void *user, const DrystoneMemory *memory);
 
-// A host's allocator of device memory. Its functions are called by the thread that calls the library, one call at a time for a stepper,
-// when buffers are made and when they go: in `drystone_stepper_create_vulkan`, `drystone_prepare`, `drystone_restore`, those with
-// `reserve` in their name and `drystone_stepper_destroy`, never in `drystone_record`. They must not call the library with the
-// same stepper. What they give is memory of the host's device, as the request asks, and nobody else's until it is taken
-// back; all of it is when the stepper is destroyed.
+// A host's allocator of device memory. Its functions are called by the thread that calls the library, one call at a
+// time for a stepper, when buffers are made and when they go: in `drystone_stepper_create_vulkan`, `drystone_prepare`,
+// `drystone_restore`, those with `reserve` in their name and `drystone_stepper_destroy`, never in `drystone_record`.
+// They must not call the library with the same stepper. What they give is memory of the host's device, as the request
+// asks, and nobody else's until it is taken back; all of it is when the stepper is destroyed.
 typedef struct {
     // sizeof(DrystoneAllocator).
     uint32_t struct_size;
@@ -547,6 +574,21 @@ typedef struct {
     // Takes back.
     DrystoneFree free;
 } DrystoneAllocator;
+
+// A buffer of the host's own, with an element for every body, collider or joint. It begins with zeros, is carried over
+// when lists grow, and is in snapshots and frames that are kept.
+typedef struct {
+    // sizeof(DrystoneUserBuffer).
+    uint32_t struct_size;
+    // A `DrystoneList`.
+    uint32_t each;
+    // Its name, which no other buffer has. It is copied.
+    const char *name;
+    // Bytes an element, a multiple of 4.
+    uint32_t stride;
+    // 0.
+    uint32_t reserved;
+} DrystoneUserBuffer;
 
 // Choices when a stepper is made. Begin with `drystone_stepper_defaults`.
 typedef struct {
@@ -574,11 +616,12 @@ typedef struct {
     uint64_t memory_limit;
     // Acceleration of everything that falls: earth's along -y by default.
     float gravity[3];
-    // 1 to record the commands of a step once, when lists grow or settings change, and only call them in a frame: recording is
-    // then a matter of microseconds. Command buffers must be primary ones, outside of render passes. Vulkan only.
+    // 1 to record the commands of a step once, when lists grow or settings change, and only call them in a frame:
+    // recording is then a matter of microseconds. Command buffers must be primary ones, outside of render passes.
+    // Vulkan only.
     uint32_t recorded_once;
-    // Events of a frame that are told one by one, at most; those beyond are counted. 0, the default: by the size of the world, up
-    // to 4096.
+    // Events of a frame that are told one by one, at most; those beyond are counted. 0, the default: by the size of
+    // the world, up to 4096.
     uint32_t events;
     // How many queue families `shared_families` has.
     uint32_t shared_family_count;
@@ -587,6 +630,12 @@ typedef struct {
     const uint32_t *shared_families;
     // Where device memory comes from, or NULL. It is copied. Vulkan only.
     const DrystoneAllocator *allocator;
+    // Buffers of the host's own. They are copied.
+    const DrystoneUserBuffer *user_buffers;
+    // How many there are.
+    uint32_t user_buffer_count;
+    // 0.
+    uint32_t reserved;
 } DrystoneStepperDesc;
 
 // What a frame did.
@@ -865,6 +914,122 @@ typedef struct {
     uint32_t reserved;
 } DrystoneJointDesc;
 
+// A soft body to be added: particles, and the triangles of cloth, tetrahedra and springs that hold them together.
+// Begin with `drystone_soft_defaults`. All lists are copied.
+typedef struct {
+    // sizeof(DrystoneSoftDesc).
+    uint32_t struct_size;
+    // Number of particles.
+    uint32_t particle_count;
+    // Where they rest, 3 floats each: the shape to which triangles and tetrahedra return.
+    const float *rest;
+    // Where they are at first, 3 floats each, or NULL: where they rest.
+    const float *positions;
+    // How they move at first, 3 floats each, or NULL: they do not.
+    const float *velocities;
+    // Kilograms, a float each, or NULL: what the densities give. Particles that are on nothing but springs need it.
+    const float *masses;
+    // Triangles of cloth, 3 particles each. Sides that two share bend.
+    const uint32_t *triangles;
+    // Tetrahedra, 4 particles each.
+    const uint32_t *tetrahedra;
+    // Springs, 2 particles each.
+    const uint32_t *springs;
+    // Of every spring, 3 floats: length at rest, stiffness in N/m (infinite for one that keeps its length), damping in
+    // N s/m.
+    const float *spring_values;
+    // Further triangles that are drawn and that rays meet, and nothing else, 3 particles each.
+    const uint32_t *skin;
+    // How many triangles there are.
+    uint32_t triangle_count;
+    // How many tetrahedra.
+    uint32_t tetrahedron_count;
+    // How many springs.
+    uint32_t spring_count;
+    // How many triangles of the skin.
+    uint32_t skin_count;
+    // Of cloth, kilograms a square metre.
+    float cloth_density;
+    // Of cloth, Young's modulus times thickness, N/m.
+    float stretch;
+    // Of cloth, Poisson's ratio in the plane.
+    float cloth_poisson;
+    // Of cloth, stiffness against bending, N m.
+    float bend;
+    // Of cloth, of the rate of the metric, N s/m.
+    float cloth_damping;
+    // Of cloth, of the rate of the angles, N m s.
+    float bend_damping;
+    // Of solids, kilograms a cubic metre.
+    float solid_density;
+    // Of solids, Young's modulus, pascals.
+    float young;
+    // Of solids, Poisson's ratio.
+    float solid_poisson;
+    // Of solids, of the rate of the metric, pascal seconds.
+    float solid_damping;
+    // How strongly gravity acts on it.
+    float gravity_scale;
+    // Distance that rigid bodies keep from particles, metres; negative, the default: a part of the length of the
+    // sides. Infinite: bodies pass through it.
+    float radius;
+    // Coefficient of friction.
+    float friction;
+    // Groups it belongs to.
+    uint32_t groups;
+    // Groups it touches.
+    uint32_t mask;
+    // 1 when its surface touches soft bodies, its own among them; 0 when it passes through them.
+    uint32_t meets_soft;
+} DrystoneSoftDesc;
+
+// Names a soft body; 0 names none.
+typedef uint64_t DrystoneSoft;
+
+// What holds a particle. Begin with `drystone_attachment_defaults`.
+typedef struct {
+    // sizeof(DrystoneAttachmentDesc).
+    uint32_t struct_size;
+    // Which particle of the soft body.
+    uint32_t particle;
+    // The soft body.
+    DrystoneSoft soft;
+    // The body that holds it, or 0: the world.
+    DrystoneBody body;
+    // 1 when `anchor` says where on the body, or in the world; 0: where the particle was described to be.
+    uint32_t anchored;
+    // See `anchored`.
+    float anchor[3];
+    // N/m; infinite by default: it does not give way.
+    float stiffness;
+    // Force at which it lets go, newtons; infinite by default.
+    float max_force;
+} DrystoneAttachmentDesc;
+
+// Names an attachment; 0 names none.
+typedef uint64_t DrystoneAttachment;
+
+// Where the vertices of all soft bodies lie: `DrystoneSoftVertex` by particle, as vertices or as a storage buffer. They
+// are handed to other queue families together with the buffers of `DrystonePoseView`.
+typedef struct {
+    // sizeof(DrystoneSoftVertexView).
+    uint32_t struct_size;
+    // DRYSTONE_SOFT_VERTEX_VERSION: another number is another layout.
+    uint32_t version;
+    // Vertices behind the frame that was recorded last.
+    VkBuffer current;
+    // Vertices behind the frame before it.
+    VkBuffer previous;
+    // First byte in either.
+    uint64_t offset;
+    // Changes whenever the buffers do.
+    uint64_t generation;
+    // Bytes from one vertex to the next.
+    uint32_t stride;
+    // Vertices there is room for.
+    uint32_t count;
+} DrystoneSoftVertexView;
+
 // Position, rotation and velocities of a body.
 typedef struct {
     // sizeof(DrystoneBodyState).
@@ -881,8 +1046,8 @@ typedef struct {
     float angular_velocity[3];
 } DrystoneBodyState;
 
-// The pose of a body as its user described it, as it lies in the buffers of `DrystonePoseView`: 32 bytes. An element of a
-// buffer: it has no size in front, but a version, DRYSTONE_POSE_VERSION.
+// The pose of a body as its user described it, as it lies in the buffers of `DrystonePoseView`: 32 bytes. An element
+// of a buffer: it has no size in front, but a version, DRYSTONE_POSE_VERSION.
 typedef struct {
     // Of the body's origin, metres.
     float position[3];
@@ -920,6 +1085,10 @@ typedef struct {
     uint32_t mask;
     // 1 when it sees sensors.
     uint32_t sensors;
+    // 1 when a ray sees the surfaces of soft bodies. Other queries never do.
+    uint32_t soft;
+    // 0.
+    uint32_t reserved;
 } DrystoneQuery;
 
 // Room for queries in a host's frames.
@@ -948,13 +1117,61 @@ typedef struct {
     DrystoneBody body;
     // Where, in world space; of overlaps nothing. Of a query that begins inside of the body, its own point or middle.
     float point[3];
-    // Out of the body, of length one: against the way of a ray or cast that begins inside, zero for a search from there.
+    // Out of the body, of length one: against the way of a ray or cast that begins inside, zero for a search from
+    // there.
     float normal[3];
     // The way to it, metres; 0 from inside.
     float distance;
     // The same as a part of the reach or the motion, 0 to 1.
     float fraction;
+    // The soft body that a ray met first; then `body` is 0, and `collider` the number of the triangle, as
+    // `drystone_soft_triangles` counts them.
+    DrystoneSoft soft;
 } DrystoneHit;
+
+// Force and error of a joint.
+typedef struct {
+    // sizeof(DrystoneJointState).
+    uint32_t struct_size;
+    // 1 when it is broken.
+    uint32_t broken;
+    // On body a at its anchor in the last step, newtons in world space; b gets the opposite. Of one that broke in that
+    // step, the force at which it broke.
+    float force[3];
+    // On body a, from what the joint does about angles, newton metres in world space.
+    float torque[3];
+    // How far the bodies are from where it holds them, metres; 0 when it is broken.
+    double linear_error;
+    // The same in radians.
+    double angular_error;
+} DrystoneJointState;
+
+// Where a buffer lies that has an element by slot.
+typedef struct {
+    // sizeof(DrystoneBufferView).
+    uint32_t struct_size;
+    // Bytes from one element to the next.
+    uint32_t stride;
+    // The buffer, for storage, copies and instance data.
+    VkBuffer buffer;
+    // First byte in it.
+    uint64_t offset;
+    // Changes whenever the buffer does.
+    uint64_t generation;
+    // Elements there are.
+    uint32_t count;
+    // 0.
+    uint32_t reserved;
+} DrystoneBufferView;
+
+// Force of a joint as it lies in the buffer of `drystone_joint_forces`: 24 bytes. An element of a buffer: it has no
+// size in front, but `DrystoneBufferView.stride`.
+typedef struct {
+    // On body a at its anchor, newtons in world space.
+    float force[3];
+    // On body a, newton metres in world space.
+    float torque[3];
+} DrystoneJointForce;
 
 #ifdef __cplusplus
 extern "C" {
@@ -973,8 +1190,8 @@ DrystoneResult drystone_vulkan_support(PFN_vkGetInstanceProcAddr get_instance_pr
                                        VkPhysicalDevice physical_device,
                                        DrystoneSupport *support);
 
-// Sets the features that the kernels need in a chain of structs for vkCreateDevice (`pNext` of VkDeviceCreateInfo): in a
-// VkPhysicalDeviceVulkan12Features, or in a VkPhysicalDeviceVulkanMemoryModelFeatures and a
+// Sets the features that the kernels need in a chain of structs for vkCreateDevice (`pNext` of VkDeviceCreateInfo): in
+// a VkPhysicalDeviceVulkan12Features, or in a VkPhysicalDeviceVulkanMemoryModelFeatures and a
 // VkPhysicalDeviceScalarBlockLayoutFeatures. An error when the chain has neither; nothing is changed then.
 //
 // # Safety
@@ -984,13 +1201,12 @@ DrystoneResult drystone_vulkan_enable(void *chain);
 // Makes the kernels of a device. Nothing is compiled yet.
 //
 // # Safety
-// As at the top of this header; the handles are alive, belong together, and outlive what is made from them, and the device
-// has the features of `drystone_vulkan_enable`.
-DrystoneResult drystone_kernels_create(const DrystoneVulkanHost *host,
-                                       DrystoneKernels **kernels);
+// As at the top of this header; the handles are alive, belong together, and outlive what is made from them, and the
+// device has the features of `drystone_vulkan_enable`.
+DrystoneResult drystone_kernels_create(const DrystoneVulkanHost *host, DrystoneKernels **kernels);
 
-// Compiles every pipeline that is not ready yet, which takes a while; another thread may do so meanwhile. Without it they are
-// compiled when they are first needed.
+// Compiles every pipeline that is not ready yet, which takes a while; another thread may do so meanwhile. Without it
+// they are compiled when they are first needed.
 //
 // # Safety
 // As at the top of this header.
@@ -1035,49 +1251,47 @@ DrystoneResult drystone_stepper_destroy(DrystoneStepper *stepper);
 // As at the top of this header.
 DrystoneResult drystone_start_cold(DrystoneStepper *stepper);
 
-// Gets everything ready for a step of `dt` seconds, above 0 and up to 1. Takes over what was said to the world, and may
-// allocate. `completed` is the number of the last frame that the device is through with, 0 at first; the CPU backend ignores
-// it. What was prepared and neither recorded nor run is undone by the next call.
+// Gets everything ready for a step of `dt` seconds, above 0 and up to 1. Takes over what was said to the world, and
+// may allocate. `completed` is the number of the last frame that the device is through with, 0 at first; the CPU
+// backend ignores it. What was prepared and neither recorded nor run is undone by the next call.
 //
 // # Safety
 // As at the top of this header; frames up to `completed` are done.
-DrystoneResult drystone_prepare(DrystoneStepper *stepper,
-                                float dt,
-                                uint64_t completed);
+DrystoneResult drystone_prepare(DrystoneStepper *stepper, float dt, uint64_t completed);
 
-// Runs what was prepared, on the CPU. `frame` gets the number of the frame and may be NULL; `drystone_poll` has its report.
+// Runs what was prepared, on the CPU. `frame` gets the number of the frame and may be NULL; `drystone_poll` has its
+// report.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_run(DrystoneStepper *stepper,
-                            uint64_t *frame);
+DrystoneResult drystone_run(DrystoneStepper *stepper, uint64_t *frame);
 
-// Tells what the oldest frame did whose report was not told yet: of frames up to `completed`, each once, in their order.
-// Never waits. `DRYSTONE_RESULT_NOTHING` when there is none. `drystone_report_event` has its events, `drystone_report_pass`
-// the times of its passes, until the next call.
+// Tells what the oldest frame did whose report was not told yet: of frames up to `completed`, each once, in their
+// order. Never waits. `DRYSTONE_RESULT_NOTHING` when there is none. `drystone_report_event` has its events,
+// `drystone_report_pass` the times of its passes, until the next call.
 //
 // # Safety
 // As at the top of this header; frames up to `completed` are done.
-DrystoneResult drystone_poll(DrystoneStepper *stepper,
-                             uint64_t completed,
-                             DrystoneReport *report);
+DrystoneResult drystone_poll(DrystoneStepper *stepper, uint64_t completed, DrystoneReport *report);
 
-// Records what was prepared: it does not submit, wait or allocate device memory. `frame` gets the number of the frame, from 1
-// on, and may be NULL.
+// Records what was prepared: it does not submit, wait or allocate device memory. `frame` gets the number of the frame,
+// from 1 on, and may be NULL.
 //
-// On entry it waits for what `entry` names, the host's reads and writes of the engine's buffers. On exit what it wrote is
-// visible to what `exit` names. Either may be NULL: then the host's own barriers or semaphores see to it. The compute
-// pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
+// On entry it waits for what `entry` names, the host's reads and writes of the engine's buffers. On exit what it wrote
+// is visible to what `exit` names. Either may be NULL: then the host's own barriers or semaphores see to it. The
+// compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
 //
-// Where `exit` names another queue family, both buffers of `DrystonePoseView`, from byte 0 to VK_WHOLE_SIZE, are released to it;
-// the host acquires them there, behind a semaphore, and releases them to its `DrystoneVulkanHost.queue_family` when it is done.
-// Where `entry` names the family, they are acquired again, behind a semaphore; those that were never released to it, such as
-// in the first frame and buffers that growth has made since, are left out. The library's halves name the stages of its own queue
-// only: `stages` and `access` are the host's. Nothing is handed over to families of `DrystoneStepperDesc.shared_families`.
+// Where `exit` names another queue family, both buffers of `DrystonePoseView`, from byte 0 to VK_WHOLE_SIZE, are
+// released to it; the host acquires them there, behind a semaphore, and releases them to its
+// `DrystoneVulkanHost.queue_family` when it is done. Where `entry` names the family, they are acquired again, behind a
+// semaphore; those that were never released to it, such as in the first frame and buffers that growth has made since,
+// are left out. The library's halves name the stages of its own queue only: `stages` and `access` are the host's.
+// Nothing is handed over to families of `DrystoneStepperDesc.shared_families`.
 //
 // # Safety
-// As at the top of this header; `commands` is in the recording state, outside a render pass, of the host's queue family, which
-// has the stages of `entry` and `exit` unless they are of another, and is submitted once, in the order of recording, to one queue.
+// As at the top of this header; `commands` is in the recording state, outside a render pass, of the host's queue
+// family, which has the stages of `entry` and `exit` unless they are of another, and is submitted once, in the order
+// of recording, to one queue.
 DrystoneResult drystone_record(DrystoneStepper *stepper,
                                VkCommandBuffer commands,
                                const DrystoneAccess *entry,
@@ -1096,31 +1310,26 @@ DrystoneResult drystone_poses(const DrystoneStepper *stepper, DrystonePoseView *
 // As at the top of this header.
 DrystoneResult drystone_report_event(const DrystoneStepper *stepper, uint32_t index, DrystoneEvent *event);
 
-// Pass number `index`, from 0 on, of the report that `drystone_poll` told last. There are as many as `pass_count` of that says:
-// none unless `timing` was asked for.
+// Pass number `index`, from 0 on, of the report that `drystone_poll` told last. There are as many as `pass_count` of
+// that says: none unless `timing` was asked for.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_report_pass(const DrystoneStepper *stepper,
-                                    uint32_t index,
-                                    DrystonePass *pass);
+DrystoneResult drystone_report_pass(const DrystoneStepper *stepper, uint32_t index, DrystonePass *pass);
 
-// Tells the memory of part `index`, from 0 on. `count` gets the number of parts; with `memory` NULL nothing else is told.
+// Tells the memory of part `index`, from 0 on. `count` gets the number of parts; with `memory` NULL nothing else is
+// told.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_memory(DrystoneStepper *stepper,
-                               uint32_t index,
-                               DrystoneMemoryUse *memory,
-                               uint32_t *count);
+DrystoneResult drystone_memory(DrystoneStepper *stepper, uint32_t index, DrystoneMemoryUse *memory, uint32_t *count);
 
-// Sets a setting of the step by its name, such as "iterations"; switches take 0 or 1. The solver comes before its numbers.
+// Sets a setting of the step by its name, such as "iterations"; switches take 0 or 1. The solver comes before its
+// numbers.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_set_setting(DrystoneStepper *stepper,
-                                    const char *name,
-                                    double value);
+DrystoneResult drystone_set_setting(DrystoneStepper *stepper, const char *name, double value);
 
 // A setting of the step by its name.
 //
@@ -1248,14 +1457,95 @@ DrystoneResult drystone_apply_force(DrystoneStepper *stepper,
 // As at the top of this header.
 DrystoneResult drystone_set_force(DrystoneStepper *stepper, DrystoneBody body, const float *force, const float *torque);
 
+// Fills in a description with what everything is when nobody says anything. `desc` has its `struct_size`.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_soft_defaults(DrystoneSoftDesc *desc);
+
+// The same for an attachment.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_attachment_defaults(DrystoneAttachmentDesc *desc);
+
+// Adds a soft body. It is there from the start of the next step.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_add_soft(DrystoneStepper *stepper, const DrystoneSoftDesc *desc, DrystoneSoft *added);
+
+// Removes a soft body and its attachments. Its handle is stale from now on.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_remove_soft(DrystoneStepper *stepper, DrystoneSoft soft);
+
+// Holds a particle to a body or to the world, from the next step on.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_attach(DrystoneStepper *stepper, const DrystoneAttachmentDesc *desc, DrystoneAttachment *added);
+
+// Lets a particle go. The handle is stale from now on.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_detach(DrystoneStepper *stepper, DrystoneAttachment attachment);
+
+// Sets the force on a particle, 3 floats, newtons; it acts until it is changed.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_set_particle_force(DrystoneStepper *stepper,
+                                           DrystoneSoft soft,
+                                           uint32_t particle,
+                                           const float *force);
+
+// Tells the slot of a soft body (`owner` of its vertices), and its first vertex. They never change. Either may be NULL.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_soft_slot(DrystoneStepper *stepper, DrystoneSoft soft, uint32_t *slot, uint32_t *first_vertex);
+
+// Reads the triangles of a soft body's surface, 3 particles each, counted from its first vertex: an index buffer. They
+// never change. `count` gets the number of triangles; when there is not room for as many, `capacity`, nothing is
+// written and the call fails, unless `corners` is NULL.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_soft_triangles(DrystoneStepper *stepper,
+                                       DrystoneSoft soft,
+                                       uint32_t *corners,
+                                       uint32_t capacity,
+                                       uint32_t *count);
+
+// Reads positions and velocities of a soft body's particles after the last step, 3 floats each, on the CPU. Either list
+// may be NULL; each that is not has room for `capacity` particles, at least as many as there are.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_soft_state(DrystoneStepper *stepper,
+                                   DrystoneSoft soft,
+                                   float *positions,
+                                   float *velocities,
+                                   uint32_t capacity);
+
+// Tells where the vertices of all soft bodies lie; `DRYSTONE_RESULT_NOTHING` when there are no soft bodies yet. Ask
+// again after every `drystone_prepare`: growth brings other buffers.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_soft_vertices(const DrystoneStepper *stepper, DrystoneSoftVertexView *vertices);
+
 // Reads the state of a body after the last step, on the CPU.
 //
 // # Safety
 // As at the top of this header.
 DrystoneResult drystone_body_state(DrystoneStepper *stepper, DrystoneBody body, DrystoneBodyState *state);
 
-// Reads the poses of all body slots after the last step, on the CPU. `count` gets the number of slots; when there is not room
-// for as many, `capacity`, nothing is written and the call fails, unless `poses` is NULL.
+// Reads the poses of all body slots after the last step, on the CPU. `count` gets the number of slots; when there is
+// not room for as many, `capacity`, nothing is written and the call fails, unless `poses` is NULL.
 //
 // # Safety
 // As at the top of this header.
@@ -1276,29 +1566,26 @@ DrystoneResult drystone_pose_hash(const DrystoneBodyPose *poses, uint32_t count,
 // As at the top of this header.
 DrystoneResult drystone_take_snapshot(DrystoneStepper *stepper);
 
-// Makes room for a snapshot in the host's frames. Call it between `drystone_prepare` and `drystone_record`; it allocates.
+// Makes room for a snapshot in the host's frames. Call it between `drystone_prepare` and `drystone_record`; it
+// allocates.
 //
 // # Safety
 // As at the top of this header.
 DrystoneResult drystone_reserve_snapshot(DrystoneStepper *stepper);
 
-// Records copies of what the frame that was recorded last leaves behind. `drystone_poll_snapshot` has the snapshot when that
-// frame is done. `frame` gets its number and may be NULL.
+// Records copies of what the frame that was recorded last leaves behind. `drystone_poll_snapshot` has the snapshot
+// when that frame is done. `frame` gets its number and may be NULL.
 //
 // # Safety
 // As for `drystone_record`; the commands come behind those of the frame, which is not done before they are.
-DrystoneResult drystone_record_snapshot(DrystoneStepper *stepper,
-                                        VkCommandBuffer commands,
-                                        uint64_t *frame);
+DrystoneResult drystone_record_snapshot(DrystoneStepper *stepper, VkCommandBuffer commands, uint64_t *frame);
 
-// Takes the snapshot that was recorded last with frames up to `completed`: `drystone_snapshot_bytes` has it then. Earlier
-// ones are dropped. `DRYSTONE_RESULT_NOTHING` when there is none. `frame` gets its frame and may be NULL.
+// Takes the snapshot that was recorded last with frames up to `completed`: `drystone_snapshot_bytes` has it then.
+// Earlier ones are dropped. `DRYSTONE_RESULT_NOTHING` when there is none. `frame` gets its frame and may be NULL.
 //
 // # Safety
 // As at the top of this header; frames up to `completed` are done.
-DrystoneResult drystone_poll_snapshot(DrystoneStepper *stepper,
-                                      uint64_t completed,
-                                      uint64_t *frame);
+DrystoneResult drystone_poll_snapshot(DrystoneStepper *stepper, uint64_t completed, uint64_t *frame);
 
 // The snapshot that was taken last. The bytes stay valid until the next one is taken, or the stepper is destroyed.
 //
@@ -1306,30 +1593,26 @@ DrystoneResult drystone_poll_snapshot(DrystoneStepper *stepper,
 // As at the top of this header.
 DrystoneResult drystone_snapshot_bytes(const DrystoneStepper *stepper, const uint8_t **bytes, size_t *size);
 
-// The world becomes that of a snapshot, whatever it was before; handles are those of the snapshot, too. In the host's frames
-// with the next frame that is recorded. On failure the world stays what it was.
+// The world becomes that of a snapshot, whatever it was before; handles are those of the snapshot, too. In the host's
+// frames with the next frame that is recorded. On failure the world stays what it was.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_restore(DrystoneStepper *stepper,
-                                const uint8_t *bytes,
-                                size_t size);
+DrystoneResult drystone_restore(DrystoneStepper *stepper, const uint8_t *bytes, size_t size);
 
-// Keeps the state behind every frame from the next one on, so that `drystone_roll_back` can go back by up to so many. 0, the
-// default, keeps nothing.
+// Keeps the state behind every frame from the next one on, so that `drystone_roll_back` can go back by up to so many.
+// 0, the default, keeps nothing.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_keep_frames(DrystoneStepper *stepper,
-                                    uint32_t frames);
+DrystoneResult drystone_keep_frames(DrystoneStepper *stepper, uint32_t frames);
 
-// Goes back to the state behind a frame that is kept. Everything that was said to the world since that frame was prepared is
-// undone; handles given out since are void.
+// Goes back to the state behind a frame that is kept. Everything that was said to the world since that frame was
+// prepared is undone; handles given out since are void.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_roll_back(DrystoneStepper *stepper,
-                                  uint64_t frame);
+DrystoneResult drystone_roll_back(DrystoneStepper *stepper, uint64_t frame);
 
 // Fills in what a query is when nobody says anything. Set `struct_size` before.
 //
@@ -1337,30 +1620,27 @@ DrystoneResult drystone_roll_back(DrystoneStepper *stepper,
 // As at the top of this header.
 DrystoneResult drystone_query_defaults(DrystoneQuery *query);
 
-// Answers queries about the world as the last step left it, on the CPU: `drystone_query_hit` has the answers until the next
-// call.
+// Answers queries about the world as the last step left it, on the CPU: `drystone_query_hit` has the answers until the
+// next call.
 //
 // # Safety
 // As at the top of this header; there are `count` queries.
-DrystoneResult drystone_query(DrystoneStepper *stepper,
-                              const DrystoneQuery *queries,
-                              uint32_t count);
+DrystoneResult drystone_query(DrystoneStepper *stepper, const DrystoneQuery *queries, uint32_t count);
 
-// Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be. Queries
-// that are pending are forgotten. It allocates.
+// Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be.
+// Queries that are pending are forgotten. It allocates.
 //
 // # Safety
 // As at the top of this header.
-DrystoneResult drystone_reserve_queries(DrystoneStepper *stepper,
-                                        const DrystoneQueryRoom *room);
+DrystoneResult drystone_reserve_queries(DrystoneStepper *stepper, const DrystoneQueryRoom *room);
 
-// Records the answers to queries behind the frame that was recorded last, about the state that it leaves behind: it does not
-// submit, wait or allocate device memory. `frame` gets the number of that frame and may be NULL. What they wrote is visible to what
-// `exit` names, which may be NULL.
+// Records the answers to queries behind the frame that was recorded last, about the state that it leaves behind: it
+// does not submit, wait or allocate device memory. `frame` gets the number of that frame and may be NULL. What they
+// wrote is visible to what `exit` names, which may be NULL.
 //
 // # Safety
-// As for `drystone_record`; there are `count` queries. The commands come behind those of the last recorded frame, and that
-// frame does not count as completed before they are done.
+// As for `drystone_record`; there are `count` queries. The commands come behind those of the last recorded frame, and
+// that frame does not count as completed before they are done.
 DrystoneResult drystone_record_queries(DrystoneStepper *stepper,
                                        VkCommandBuffer commands,
                                        const DrystoneQuery *queries,
@@ -1377,8 +1657,8 @@ DrystoneResult drystone_record_queries(DrystoneStepper *stepper,
 DrystoneResult drystone_poll_queries(DrystoneStepper *stepper, uint64_t completed, uint64_t *frame);
 
 // What query number `query` of the last answers met, and of overlaps number `item`, from 0 on; else `item` is 0.
-// `DRYSTONE_RESULT_NOTHING` when there is none. `count` gets how many there are, of overlaps also those that are not listed, and
-// may be NULL.
+// `DRYSTONE_RESULT_NOTHING` when there is none. `count` gets how many there are, of overlaps also those that are not
+// listed, and may be NULL.
 //
 // # Safety
 // As at the top of this header.
@@ -1387,6 +1667,51 @@ DrystoneResult drystone_query_hit(const DrystoneStepper *stepper,
                                   uint32_t item,
                                   DrystoneHit *hit,
                                   uint32_t *count);
+
+// Reads force and error of a joint after the last step, on the CPU.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_joint_state(DrystoneStepper *stepper, DrystoneJoint joint, DrystoneJointState *state);
+
+// Slot of a joint in the engine's buffers: its place in `drystone_joint_forces`. Of 0, UINT32_MAX.
+uint32_t drystone_joint_slot(DrystoneJoint joint);
+
+// Tells where the forces of all joints lie, `DrystoneJointForce` by slot, as each step leaves them, for the host's own
+// shaders or copies: nothing waits. Ask again after every `drystone_prepare`: growth brings other buffers.
+// `DRYSTONE_RESULT_NOTHING` when there is no joint.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_joint_forces(DrystoneStepper *stepper, DrystoneBufferView *view);
+
+// Tells where a buffer of the host's own lies. Ask again after every `drystone_prepare`: growth brings other buffers.
+// Between `drystone_record` of one frame and the next it is the host's to read and write: `entry` and `exit` of frames
+// name what it does.
+//
+// # Safety
+// As at the top of this header; `name` is NULL or ends with a 0.
+DrystoneResult drystone_user_buffer(DrystoneStepper *stepper, const char *name, DrystoneBufferView *view);
+
+// Reads `size` bytes of a buffer of the host's own from byte `first` on, on the CPU.
+//
+// # Safety
+// As at the top of this header; `name` is NULL or ends with a 0, `bytes` has room for `size`.
+DrystoneResult drystone_read_user_buffer(DrystoneStepper *stepper,
+                                         const char *name,
+                                         uint64_t first,
+                                         uint8_t *bytes,
+                                         size_t size);
+
+// Writes `size` bytes of a buffer of the host's own from byte `first` on, on the CPU. Both are multiples of 4.
+//
+// # Safety
+// As at the top of this header; `name` is NULL or ends with a 0.
+DrystoneResult drystone_write_user_buffer(DrystoneStepper *stepper,
+                                          const char *name,
+                                          uint64_t first,
+                                          const uint8_t *bytes,
+                                          size_t size);
 
 #ifdef __cplusplus
 }  // extern "C"

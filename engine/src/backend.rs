@@ -1,8 +1,10 @@
-//! What every backend can do with a recording: fill its buffers, run it, tell how long each pass took, read results.
+//! The interface of every backend ([`Runner`]): write buffers, run a recording, measure the time of each pass, read
+//! results.
 //!
-//! This is the convenient side, for tools, tests and hosts without a frame loop: [`Runner::run`] waits. Renderers use
-//! [`crate::vulkan::Program`], which only records.
+//! It is meant for tools, tests and hosts without a frame loop, because [`Runner::run`] waits for the device.
+//! Renderers use [`crate::vulkan::Program`], which only records.
 
+use crate::cpu::{Cpu, Instructions};
 use crate::plan::{Buffer, BufferId, Recording};
 use crate::{Error, Result};
 use bytemuck::Pod;
@@ -12,6 +14,7 @@ use std::time::Duration;
 
 /// What runs the kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// `cpu` or `vulkan`.
     pub backend: &'static str,
@@ -23,25 +26,27 @@ pub struct DeviceInfo {
     pub subgroup_size: u32,
 }
 
-/// Time a command took, or several of the same stage in a row.
+/// Time of one command, or of several consecutive commands of the same stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PassTime {
     /// The stage, `fill` or `copy`.
     pub name: &'static str,
-    /// Index of the command in the recording, or of the first.
+    /// Index of the command, or of the first of several, in the recording.
     pub command: usize,
-    /// How many there are.
+    /// Number of commands that were measured together.
     pub commands: usize,
-    /// How long it took, or all of them.
+    /// Time that these commands took together.
     pub time: Duration,
 }
 
-/// Times of one run.
+/// Times of the passes of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunTimes {
-    /// Which run, counted from 0.
+    /// Number of the run, counted from 0.
     pub run: u64,
-    /// All commands, in order. Empty when the device has no time stamps.
+    /// Times of all commands, in order. Empty when the device has no time stamps, or when timing is off.
     pub passes: Vec<PassTime>,
 }
 
@@ -69,6 +74,7 @@ impl RunTimes {
 
 /// Memory of one buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemoryUse {
     /// The buffer's name.
     pub name: String,
@@ -76,8 +82,9 @@ pub struct MemoryUse {
     pub bytes: u64,
 }
 
-/// Bytes for a part of a buffer.
+/// A write of bytes into part of a buffer.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Write<'a> {
     /// The buffer.
     pub buffer: BufferId,
@@ -95,25 +102,26 @@ impl<'a> Write<'a> {
     }
 }
 
-/// Room for a part of a buffer that is to be read.
+/// A read of part of a buffer into memory of the caller's.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ReadInto<'a> {
     /// The buffer.
     pub buffer: BufferId,
     /// First byte in it.
     pub offset: u64,
-    /// Where to put what is there.
+    /// Where the bytes are copied to; its length is the number of bytes read.
     pub into: &'a mut [u8],
 }
 
 impl<'a> ReadInto<'a> {
-    /// For the first elements of `buffer`.
+    /// Reads the first `into.len()` elements of `buffer`.
     pub fn new<T: Pod>(buffer: Buffer<T>, into: &'a mut [T]) -> Self {
         Self { buffer: buffer.id(), offset: 0, into: bytemuck::cast_slice_mut(into) }
     }
 }
 
-/// A recording of a runner: the one it was made with, or one that was attached.
+/// Identifies a recording of a runner: the one it was made with, or one that was attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part(pub(crate) u32);
 
@@ -122,22 +130,22 @@ impl Part {
     pub const FIRST: Self = Self(0);
 }
 
-/// The memory that a part brought, and that which its commands touch.
+/// The memory blocks that a part added to its runner, and the blocks that its commands touch.
 pub(crate) struct PartBlocks {
     own: Range<u32>,
-    /// `None` when it was detached.
+    /// Blocks that the commands touch; `None` when the part was detached.
     used: Option<BTreeSet<u32>>,
 }
 
 impl PartBlocks {
-    /// Of a recording whose blocks from number `first` on are its own.
+    /// For a recording whose own blocks begin with number `first`.
     pub fn new(recording: &Recording, first: usize) -> Self {
         let first = u32::try_from(first).unwrap_or(u32::MAX);
         let end = recording.blocks().len() as u32;
         Self { own: first..end.max(first), used: Some(recording.used_blocks()) }
     }
 
-    /// Of a part that was detached.
+    /// For a part that was detached.
     pub fn gone() -> Self {
         Self { own: 0..0, used: None }
     }
@@ -147,7 +155,8 @@ impl PartBlocks {
         self.used.is_some()
     }
 
-    /// Blocks that can be given back with a part, which is one of those that were attached.
+    /// The blocks that can be freed with an attached part. An error when there is no such part, when it is the first,
+    /// or when another part still uses one of its blocks.
     pub fn check_detach<'a>(
         recording: &Recording,
         parts: impl Iterator<Item = &'a Self> + Clone,
@@ -167,22 +176,25 @@ impl PartBlocks {
 pub trait Runner: Send {
     /// What runs the kernels.
     fn device(&self) -> &DeviceInfo;
-    /// The recording it was made with, and the buffers of all that were attached.
+    /// The recording the runner was made with, together with the buffers of all attached recordings.
     fn recording(&self) -> &Recording;
-    /// Overwrites part of a buffer. Waits for the device.
+    /// Overwrites part of a buffer. Waits for the device. An error when the handle is unknown or the bytes do not
+    /// fit.
     fn write_bytes(&mut self, buffer: BufferId, offset: u64, bytes: &[u8]) -> Result<()>;
-    /// Overwrites parts of buffers that do not overlap, all in one go. Waits for the device once at most; what is written is there
-    /// for the next run or read.
+    /// Overwrites parts of buffers in one batch; the parts must not overlap. Waits for the device at most once. The
+    /// next run or read sees the bytes.
     fn write_batch(&mut self, writes: &[Write<'_>]) -> Result<()> {
         writes.iter().try_for_each(|w| self.write_bytes(w.buffer, w.offset, w.bytes))
     }
-    /// Reads part of a buffer. Waits for the device.
+    /// Reads part of a buffer. Waits for the device. An error when the handle is unknown or the range is outside the
+    /// buffer.
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()>;
-    /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from [`Runner::recording`].
-    /// Its own buffers are made too, and stay until it is detached, or as long as the runner.
+    /// Prepares another recording over the same buffers, begun with [`Recording::sharing`] from
+    /// [`Runner::recording`]. Allocates the buffers that only the new recording has; they live until it is detached
+    /// or the runner is dropped.
     fn attach(&mut self, recording: Recording) -> Result<Part>;
-    /// Gives back what a recording that was attached needs: its commands, and the memory of the buffers that it brought. Handles of
-    /// those lead nowhere from now on, or to what is attached next. Refused while another part uses them.
+    /// Frees an attached recording: its commands, and the memory of the buffers that it added. Handles of those
+    /// buffers become invalid, or refer to what is attached next. An error while another part uses the buffers.
     fn detach(&mut self, part: Part) -> Result<()>;
     /// Runs an attached recording once and waits for it.
     fn run_part(&mut self, part: Part) -> Result<RunTimes>;
@@ -190,55 +202,67 @@ pub trait Runner: Send {
     fn run(&mut self) -> Result<RunTimes> {
         self.run_part(Part::FIRST)
     }
-    /// Runs a recording so many times in a row, then reads, and waits once for all of it. Without any run it only
-    /// reads.
+    /// Runs a recording `runs` times in a row, then does the reads, and waits for the device once for all of it. With
+    /// 0 runs it only reads.
     fn run_and_read(&mut self, part: Part, runs: u32, reads: &mut [ReadInto<'_>]) -> Result<Vec<RunTimes>> {
         let times = (0..runs).map(|_| self.run_part(part)).collect::<Result<_>>()?;
         reads.iter_mut().try_for_each(|r| self.read_bytes(r.buffer, r.offset, r.into))?;
         Ok(times)
     }
-    /// Becomes the runner of another recording. What is persistent ([`Role`](crate::state::Role)) is carried over to the
-    /// buffer of the same name, as far as it fits; everything else is zero, unless all buffers are the same as before.
-    /// Recordings that were attached are gone. On failure everything stays as it was.
+    /// Switches to another recording. Persistent buffers ([`Role`](crate::state::Role)) are copied to the buffer of
+    /// the same name, as far as they fit; all others become zero, unless the two recordings have the same buffers.
+    /// Attached recordings are dropped. On failure nothing changes.
     fn replace(&mut self, recording: Recording) -> Result<()>;
-    /// Memory by block: a buffer's, or that of several which are not in use at the same time.
+    /// Memory by block. A block holds one buffer, or several scratch buffers that are not in use at the same time.
     fn memory(&self) -> Vec<MemoryUse>;
 }
 
 /// Where to run.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Device {
     /// The CPU.
     Cpu {
-        /// Worker threads; one a core when `None`. With one, everything runs on the caller's thread and none is started.
+        /// Number of worker threads; `None` means one a core. With 1, everything runs on the caller's thread and no
+        /// thread is started.
         threads: Option<usize>,
     },
-    /// A Vulkan device of the engine's own.
+    /// The CPU with nothing but the instructions that every processor of the kind has. Results are the same bits,
+    /// later: to look for a fault of the processor, of the compiler, or of a stage.
+    CpuBaseline {
+        /// As of [`Device::Cpu`].
+        threads: Option<usize>,
+    },
+    /// A Vulkan device that the engine opened itself.
     #[cfg(feature = "loader")]
     Vulkan(std::sync::Arc<crate::vulkan::OwnDevice>),
 }
 
 impl Device {
-    /// Makes a recording ready to run.
+    /// Makes a runner for a recording: allocates its buffers, and on Vulkan compiles the pipelines that are missing.
     pub fn runner(&self, recording: Recording) -> Result<Box<dyn Runner>> {
         Ok(match self {
-            Self::Cpu { threads } => Box::new(crate::cpu::Cpu::new(recording, *threads)?),
+            Self::Cpu { threads } => Box::new(Cpu::new(recording, *threads)?),
+            Self::CpuBaseline { threads } => {
+                Box::new(Cpu::with_instructions(recording, *threads, Instructions::Baseline)?)
+            }
             #[cfg(feature = "loader")]
             Self::Vulkan(device) => Box::new(crate::vulkan::VulkanRunner::new(device.clone(), recording)?),
         })
     }
 
-    /// Whether it is the CPU, by itself or behind a Vulkan driver.
+    /// Whether the kernels run on the CPU: on the CPU backend, or on a Vulkan driver without a GPU.
     pub fn is_cpu(&self) -> bool {
         match self {
-            Self::Cpu { .. } => true,
+            Self::Cpu { .. } | Self::CpuBaseline { .. } => true,
             #[cfg(feature = "loader")]
             Self::Vulkan(device) => device.support().is_cpu(),
         }
     }
 }
 
-/// Typed reads and writes.
+/// Typed reads and writes over [`Runner`]. Indices count elements; every call waits for the device as the untyped one
+/// does.
 pub trait RunnerExt: Runner {
     /// Overwrites the first elements of a buffer.
     fn write<T: Pod>(&mut self, buffer: Buffer<T>, values: &[T]) -> Result<()> {

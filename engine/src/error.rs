@@ -1,4 +1,5 @@
-//! The engine's errors. Each names what is wrong and what to do about it; none is a panic.
+//! The engine's errors. Each message names what is wrong and what to do about it. Faults that a caller can cause are
+//! errors, never panics.
 
 use crate::plan::PlanError;
 use drystone_kernels::manifest;
@@ -14,7 +15,7 @@ fn at_least(pairs: u32) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A recording does not make sense.
+    /// A recording is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The compiled kernels are damaged or do not belong to the sources.
@@ -28,7 +29,7 @@ pub enum Error {
         /// The handle.
         buffer: u32,
     },
-    /// A part that was never attached.
+    /// A part that is not attached to this runner: never, or no longer.
     #[error("the runner of `{recording}` has no part {part}: it was attached to another one")]
     UnknownPart {
         /// The runner's recording.
@@ -36,17 +37,17 @@ pub enum Error {
         /// The part.
         part: u32,
     },
-    /// A part whose buffers another one uses.
+    /// A part cannot be detached while another part uses its buffers.
     #[error("part {part} of `{recording}` cannot be detached: part {user} uses its buffers; detach that one first")]
     PartInUse {
         /// The runner's recording.
         recording: String,
         /// The part.
         part: u32,
-        /// Who uses its buffers.
+        /// The part that uses its buffers.
         user: u32,
     },
-    /// More bytes than a buffer holds.
+    /// A read or write goes beyond the end of a buffer.
     #[error("{size} bytes at offset {offset} do not fit into buffer `{buffer}` of {capacity} bytes")]
     OutOfBounds {
         /// The buffer.
@@ -66,7 +67,7 @@ pub enum Error {
         /// Bytes.
         size: u64,
     },
-    /// More memory than the simulation was allowed.
+    /// The world needs more memory than [`Limits::memory`](crate::state::Limits::memory) allows.
     #[error(
         "the world needs {needed} bytes, but the simulation was limited to {limit}; remove bodies, or raise the limit"
     )]
@@ -76,24 +77,24 @@ pub enum Error {
         /// Bytes it may have.
         limit: u64,
     },
-    /// More pairs of colliders than the simulation was allowed.
+    /// More pairs of colliders overlap than [`Limits::pairs`](crate::state::Limits::pairs) allows.
     #[error(
         "{} pairs of colliders overlap, but the simulation was limited to {limit}; bodies lie in one place, or are so fast \
          that their ways overlap: move them apart, or raise the limit", at_least(*.needed)
     )]
     PairLimit {
-        /// Pairs there are; `u32::MAX` when the search was ended before it had counted them.
+        /// Number of overlapping pairs; `u32::MAX` when the search stopped before it had counted them all.
         needed: u32,
-        /// Pairs there may be.
+        /// Number of pairs that is allowed.
         limit: u32,
     },
-    /// The thread pool cannot be made.
+    /// The CPU backend cannot start its worker threads.
     #[error("cannot start worker threads: {0}")]
     Threads(String),
-    /// Something said to the world makes no sense.
+    /// A description or an edit was refused by the world; the world is unchanged.
     #[error(transparent)]
     World(#[from] crate::world::WorldError),
-    /// There is no such scene.
+    /// A scene, its file or one of its parameters is unknown or invalid.
     #[error(transparent)]
     Scene(#[from] crate::scenes::SceneError),
     /// A picture that cannot be made.
@@ -105,10 +106,10 @@ pub enum Error {
     /// A setting is out of its range.
     #[error(transparent)]
     Settings(#[from] crate::SettingsError),
-    /// A snapshot that is refused, or a frame that is not kept.
+    /// A snapshot was refused, or a rollback asked for a frame that is not kept.
     #[error(transparent)]
     Snapshot(#[from] crate::SnapshotError),
-    /// A time step that cannot be made.
+    /// A time step outside the allowed range.
     #[error("a time step of {0:e} s: it must be between 1e-6 s a sub-step and 1 s")]
     TimeStep(f32),
     /// The Vulkan backend.

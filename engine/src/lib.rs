@@ -1,7 +1,7 @@
 //! `drystone`: physics for people who own a Vulkan renderer.
 //!
-//! Every pass is a compute kernel written in Rust, compiled to SPIR-V and natively from one source. A step is plain data,
-//! a [`plan::Recording`]; a backend runs it:
+//! Every pass is a compute kernel written in Rust, compiled from one source to SPIR-V and to native code. A step is
+//! plain data, a [`plan::Recording`]; a backend executes it:
 //!
 //! - [`vulkan`] records it into *your* command buffer, on *your* device, and never submits or waits on its own;
 //! - [`cpu`] calls the same kernels on threads, on machines without a GPU.
@@ -22,8 +22,9 @@
 //! # Ok::<(), drystone::Error>(())
 //! ```
 //!
-//! A world is what the user says ([`world`]), a [`plan`] is the step as data, a [`backend`] runs it, and [`Simulation`] holds
-//! the three together. Hosts with a renderer record [`plan::step::StepPlan`] through [`vulkan`] themselves.
+//! A [`world`] holds what the user describes, a [`plan`] is the step as data, a [`backend`] runs it, and
+//! [`Simulation`] combines the three and waits for every step. Hosts with a renderer use a [`Stepper`] on [`vulkan`]
+//! instead, which only records.
 
 pub mod backend;
 pub mod cpu;
@@ -32,6 +33,8 @@ mod error;
 pub mod ffi;
 pub mod kernels;
 mod log;
+#[cfg(feature = "mesh-files")]
+pub mod meshes;
 pub mod metrics;
 pub mod plan;
 pub mod queries;
@@ -51,9 +54,12 @@ pub use drystone_kernels::layout;
 pub use error::{Error, Result};
 pub use queries::{QueryBatch, QueryError, QueryFilter, QueryResults};
 pub use settings::{
-    AvbdSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings,
+    AvbdSettings, ImpulseSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SoftStepSettings,
+    SolveForm, Solver, VbdSettings, XpbdSettings,
 };
 pub use simulation::Simulation;
 pub use snapshot::{Snapshot, SnapshotError};
 pub use stepper::LEAST_TIME_STEP;
-pub use stepper::{BodyState, Contact, Event, EventKind, JointState, Overlap, SoftState, StepReport, Stepper};
+pub use stepper::{
+    BodyState, Contact, Event, EventKind, JointState, Overlap, SoftState, SoftTouch, SoftTouches, StepReport, Stepper,
+};

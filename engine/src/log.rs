@@ -1,7 +1,8 @@
-//! What the engine says to `tracing`, with the feature of that name: spans around the host's work, and warnings where a step was not
-//! what its user asked for. Without the feature these are nothing, and neither are their arguments.
+//! Output to `tracing`, with the feature of that name: spans around the host's work, and warnings where a step
+//! differs from what the user asked for. Without the feature these macros expand to nothing, and their arguments are
+//! not evaluated.
 
-/// A span until the end of the enclosing block.
+/// Opens a span that ends with the enclosing block.
 #[cfg(feature = "tracing")]
 macro_rules! span {
     ($($what:tt)*) => {
@@ -9,13 +10,13 @@ macro_rules! span {
     };
 }
 
-/// Something worth knowing.
+/// Logs an event that is expected but worth knowing.
 #[cfg(feature = "tracing")]
 macro_rules! info {
     ($($what:tt)*) => { tracing::info!(target: "drystone", $($what)*) };
 }
 
-/// Something that its user did not ask for.
+/// Logs a deviation from what the user asked for.
 #[cfg(feature = "tracing")]
 macro_rules! warning {
     ($($what:tt)*) => { tracing::warn!(target: "drystone", $($what)*) };

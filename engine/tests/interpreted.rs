@@ -1,5 +1,5 @@
-//! A step of each kind, small enough for an interpreter that looks for undefined behaviour (`tools/sanitize miri`): a contact, a
-//! hull, a joint. Compiled they take no time, and see to it that what the interpreter would run does run.
+//! A step of each kind, small enough for an interpreter that looks for undefined behaviour (`tools/sanitize miri`): a
+//! contact, a hull, a joint. Compiled they take no time, and see to it that what the interpreter would run does run.
 
 use drystone::backend::Device;
 use drystone::glam::Vec3;

@@ -335,6 +335,96 @@ static void past(void) {
     free(copy);
 }
 
+/* Forces of joints, and buffers of the host's own, which go along when lists grow, into snapshots and back. */
+static void own_buffers(void) {
+    DrystoneUserBuffer buffers[2] = {
+        {.struct_size = sizeof buffers[0], .each = DRYSTONE_LIST_BODIES, .name = "marks", .stride = 8},
+        {.struct_size = sizeof buffers[0], .each = DRYSTONE_LIST_JOINTS, .name = "pulls", .stride = 4},
+    };
+    DrystoneStepperDesc choices = {.struct_size = sizeof choices};
+    DrystoneStepper *own = NULL, *none;
+    DONE(drystone_stepper_defaults(&choices));
+    choices.threads = 1, choices.user_buffer_count = 2;
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_POINTER, "user_buffers");
+    choices.user_buffers = buffers;
+    buffers[1].each = 3;
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_VALUE, "user_buffers[1].each is 3");
+    buffers[1].each = DRYSTONE_LIST_JOINTS, buffers[1].name = NULL;
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_POINTER, "`name`");
+    buffers[1].name = "marks";
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_VALUE, "already has a buffer named `marks`");
+    buffers[1].name = "poses";
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_VALUE, "already has a buffer named `poses`");
+    buffers[1].name = "pulls", buffers[1].stride = 6;
+    GIVES(drystone_stepper_create_cpu(&choices, &none), ERROR_VALUE, "`pulls` has 6 bytes an element");
+    buffers[1].stride = 4;
+    DONE(drystone_stepper_create_cpu(&choices, &own));
+
+    /* A ball of 523.6 kg hangs on the world. */
+    const DrystoneCollider collider = ball();
+    const DrystoneBodyDesc desc = body_of(&collider);
+    DrystoneBody body, more;
+    DrystoneJoint joint;
+    DONE(drystone_add_body(own, &desc, &body));
+    DrystoneJointDesc hook = {.struct_size = sizeof hook};
+    DONE(drystone_joint_defaults(&hook));
+    hook.kind = DRYSTONE_JOINT_KIND_BALL, hook.body_a = body;
+    hook.anchor_a[1] = hook.anchor_b[1] = 1;
+    DONE(drystone_add_joint(own, &hook, &joint));
+    for (int i = 0; i < 100; i++) {
+        DONE(drystone_prepare(own, 0.01f, 0));
+        DONE(drystone_run(own, NULL));
+    }
+    DrystoneJointState state = {.struct_size = sizeof state};
+    DONE(drystone_joint_state(own, joint, &state));
+    const float weight = 523.599f * 9.81f;
+    CHECK(!state.broken && fabsf(state.force[1] - weight) < 0.01f * weight && fabsf(state.force[0]) < 0.01f * weight);
+    CHECK(state.linear_error < 1e-3 && fabsf(state.torque[1]) < 0.01f * weight);
+    GIVES(drystone_joint_state(own, 0, &state), ERROR_STALE, "names none");
+    GIVES(drystone_joint_state(own, joint, NULL), ERROR_POINTER, "`state`");
+    CHECK(drystone_joint_slot(0) == UINT32_MAX && drystone_joint_slot(joint) == 0);
+    DrystoneBufferView view = {.struct_size = sizeof view};
+    GIVES(drystone_joint_forces(own, &view), ERROR_BACKEND, "drystone_joint_forces");
+    GIVES(drystone_user_buffer(own, "marks", &view), ERROR_BACKEND, "drystone_user_buffer");
+
+    /* Zeros at first. What is written stays when lists grow, and comes back with a snapshot. */
+    uint32_t mark[2] = {1, 1}, pull = 1;
+    const uint32_t said[2] = {0x01020304, 77};
+    uint8_t *const at = (uint8_t *)mark;
+    const uint64_t slot = 8 * (uint64_t)drystone_body_slot(body);
+    DONE(drystone_read_user_buffer(own, "marks", slot, at, 8));
+    DONE(drystone_read_user_buffer(own, "pulls", 0, (uint8_t *)&pull, 4));
+    CHECK(!mark[0] && !mark[1] && !pull);
+    DONE(drystone_write_user_buffer(own, "marks", slot, (const uint8_t *)said, 8));
+    for (int i = 0; i < 300; i++) DONE(drystone_add_body(own, &desc, &more));
+    DONE(drystone_prepare(own, 0.01f, 0));
+    DONE(drystone_run(own, NULL));
+    DONE(drystone_read_user_buffer(own, "marks", slot, at, 8));
+    CHECK(!memcmp(mark, said, 8));
+    DONE(drystone_read_user_buffer(own, "marks", 8 * (uint64_t)drystone_body_slot(more), at, 8));
+    CHECK(!mark[0] && !mark[1]);
+    const uint8_t *bytes;
+    size_t size;
+    DONE(drystone_take_snapshot(own));
+    DONE(drystone_snapshot_bytes(own, &bytes, &size));
+    uint8_t *copy = malloc(size);
+    CHECK(copy != NULL);
+    memcpy(copy, bytes, size);
+    DONE(drystone_write_user_buffer(own, "marks", slot, (const uint8_t *)(uint32_t[2]){5, 6}, 8));
+    DONE(drystone_restore(own, copy, size));
+    DONE(drystone_read_user_buffer(own, "marks", slot, at, 8));
+    CHECK(!memcmp(mark, said, 8));
+    free(copy);
+    GIVES(drystone_read_user_buffer(own, "poses", 0, at, 8), ERROR_VALUE, "`poses` is no buffer");
+    GIVES(drystone_read_user_buffer(own, "marks", 1 << 20, at, 8), ERROR_VALUE, "8 bytes from byte 1048576 on of `marks`");
+    GIVES(drystone_read_user_buffer(own, "marks", UINT64_MAX, at, 8), ERROR_VALUE, "of `marks`");
+    GIVES(drystone_read_user_buffer(own, "marks", 0, NULL, 8), ERROR_POINTER, "`bytes`");
+    GIVES(drystone_write_user_buffer(own, "marks", 0, NULL, 8), ERROR_POINTER, "`bytes`");
+    GIVES(drystone_write_user_buffer(own, NULL, 0, at, 8), ERROR_POINTER, "`name`");
+    GIVES(drystone_write_user_buffer(NULL, "marks", 0, at, 8), ERROR_POINTER, "`stepper`");
+    DONE(drystone_stepper_destroy(own));
+}
+
 /* Rays and shapes: what they meet, and what makes no sense. */
 static void asked(void) {
     DrystoneCollider shape = ball();
@@ -413,6 +503,7 @@ int main(void) {
     steps();
     asked();
     past();
+    own_buffers();
     DONE(drystone_stepper_destroy(stepper));
     printf("%d calls were refused by name\n", refused);
     return 0;

@@ -1,6 +1,6 @@
 //! The Vulkan that a renderer has anyway, as short as it gets: instance, device, queues, command buffers, a timeline
-//! semaphore, buffers. The examples have it in common; nothing in here is the engine's, but for the two calls that ask what
-//! the engine needs of a device.
+//! semaphore, buffers. The examples have it in common; nothing in here is the engine's, but for the two calls that ask
+//! what the engine needs of a device.
 
 #![allow(dead_code, reason = "every example uses its own part of this module")]
 
@@ -86,15 +86,7 @@ impl Renderer {
             let compute = compute.or(two.then_some(graphics.family));
             let compute = compute.map(|family| Lane::new(&device, family)).transpose()?;
             let queue_family = compute.as_ref().unwrap_or(&graphics).family;
-            let host = Host {
-                instance,
-                physical_device,
-                device,
-                queue_family,
-                pipeline_cache: None,
-                debug_utils: None,
-                allocation: None,
-            };
+            let host = Host::new(instance, physical_device, device, queue_family);
             let buffers = RefCell::default();
             Ok(Self { host, name: support.device_name, graphics, compute, buffers, _entry: entry })
         }

@@ -7,6 +7,9 @@ use crate::math::Rotation;
 /// Version of [`BodyPose`]: it changes whenever a field moves or means something else.
 pub const BODY_POSE_VERSION: u32 = 1;
 
+/// Version of [`SoftVertex`]: it changes whenever a field moves or means something else.
+pub const SOFT_VERTEX_VERSION: u32 = 1;
+
 layout! {
     /// The pose of a body as its user described it, for drawing: 32 bytes, [`BODY_POSE_VERSION`].
     pub struct BodyPose {
@@ -16,6 +19,19 @@ layout! {
         pub present: u32,
         /// From body space to world space: x, y, z and the scalar part, of length 1.
         pub rotation: Rotation,
+    }
+
+    /// A particle of a soft body for drawing: 32 bytes, [`SOFT_VERTEX_VERSION`].
+    pub struct SoftVertex {
+        /// Where it is, metres.
+        pub position: Vec3,
+        /// 1 for a particle that is there; 0 for a place without one.
+        pub present: u32,
+        /// Out of the surface, of length 1: the mean of the triangles around it, weighted by their areas. Zero for a
+        /// particle that is on no triangle.
+        pub normal: Vec3,
+        /// Slot of the soft body.
+        pub owner: u32,
     }
 
     /// How many items a stage works on: at most `limit`, and when `slot` names a counter, no more than it holds.
@@ -78,8 +94,8 @@ layout! {
 /// Set in a reference to a leaf of the hierarchy; the other bits are the leaf's place in Morton order.
 pub const LEAF: u32 = 1 << 31;
 
-/// Where the list of volumes holds the one that a reference to a node or leaf is about: nodes at even places, leaves at odd
-/// ones. A walk goes from either to either, and so makes one load of it without asking which.
+/// Where the list of volumes holds the one that a reference to a node or leaf is about: nodes at even places, leaves at
+/// odd ones. A walk goes from either to either, and so makes one load of it without asking which.
 #[inline(always)]
 pub fn volume_of(reference: u32) -> u32 {
     reference.rotate_left(1)
@@ -104,6 +120,17 @@ impl BodyPose {
         let rotation = Rotation { x: mix(a.x, b.x), y: mix(a.y, b.y), z: mix(a.z, b.z), s: mix(a.s, b.s) }.normalized();
         let position = before.position * (1.0 - part) + self.position * part;
         Self { position, present: self.present, rotation }
+    }
+}
+
+impl SoftVertex {
+    /// The vertex that is `part` of the way from the one of a frame before to this one, as
+    /// [`after`](BodyPose::after) for bodies. The normal is not of length 1 where it turned.
+    #[inline(always)]
+    pub fn after(&self, before: &Self, part: f32) -> Self {
+        let mix = |a: Vec3, b: Vec3| a * (1.0 - part) + b * part;
+        let (position, normal) = (mix(before.position, self.position), mix(before.normal, self.normal));
+        Self { position, normal, present: self.present, owner: self.owner }
     }
 }
 

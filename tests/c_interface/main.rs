@@ -1,10 +1,12 @@
-//! The C interface in a host's frames, called as C calls it, under the validation layers. What it refuses on the CPU, sizes and
-//! pointers is `examples/c/contract.c`'s; that it does what the engine does, `examples/c/twin.c`'s.
+//! The C interface in a host's frames, called as C calls it, under the validation layers. What it refuses on the CPU,
+//! sizes and pointers is `examples/c/contract.c`'s; that it does what the engine does, `examples/c/twin.c`'s.
 
+mod buffers;
 #[path = "../common/mod.rs"]
 mod common;
 mod memory;
 mod queries;
+mod soft;
 
 use common::open;
 use drystone::ffi::*;

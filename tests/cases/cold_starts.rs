@@ -59,8 +59,8 @@ fn a_lever_that_is_too_weak_lifts_nothing() {
 
 #[test]
 fn cantilevers_do_not_overshoot() {
-    // Fixed joints in a row out of a wall. Truth: it stays straight; the tip sinks by 5% of the length at most, and comes
-    // back.
+    // Fixed joints in a row out of a wall. Truth: it stays straight; the tip sinks by 5% of the length at most, and
+    // comes back.
     let mut table = Table::new("cantilever");
     for (bodies, load, iterations, dt) in [
         (1, 0.0, 4, DT),

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Bars of 1 kg and `pitch` metres on hinges that hang straight down, and a load below them. They touch nothing.
-fn chain(hinges: u32, pitch: f32, load: f32) -> (World, BodyHandle) {
+pub fn chain(hinges: u32, pitch: f32, load: f32) -> (World, BodyHandle) {
     let mut world = World::new();
     let about = Quat::from_rotation_arc(Vec3::X, Vec3::Z);
     let apart = |shape: Collider| shape.groups(1, 0);
@@ -18,6 +18,25 @@ fn chain(hinges: u32, pitch: f32, load: f32) -> (World, BodyHandle) {
     let ball = world.add(BodyDesc::dynamic().at(end - Vec3::Y * (2.0 * pitch)).with(ball).weighing(load)).unwrap();
     world.add_joint(JointDesc::ball(ball, last).placed(&world, end, Quat::IDENTITY).unwrap()).unwrap();
     (world, ball)
+}
+
+/// How far a body is from its height at the start, metres, at the worst and in the end.
+pub fn moves(
+    device: Device,
+    (world, body): (World, BodyHandle),
+    settings: Settings,
+    dt: f32,
+    seconds: f32,
+) -> (f32, f32) {
+    let start = world.desc(body).unwrap().position.y;
+    let mut simulation = Simulation::new(world, settings, device).unwrap();
+    let (mut most, mut end) = (0.0f32, 0.0);
+    for _ in 0..(seconds / dt) as u32 {
+        simulation.step(dt).unwrap();
+        end = (start - simulation.body(body).unwrap().position.y).abs();
+        most = if end <= most { most } else { end };
+    }
+    (most, end)
 }
 
 #[test]
@@ -42,15 +61,8 @@ fn loaded_chains_do_not_stretch() {
         (40, 0.1, 100.0, 20, DT, 60.0),
         (5, 0.1, 1000.0, 4, DT, 60.0),
     ] {
-        let (world, ball) = chain(hinges, pitch, load);
-        let start = world.desc(ball).unwrap().position.y;
-        let mut simulation = simulate(world, iterating(iterations));
-        let (mut most, mut end) = (0.0f32, 0.0);
-        for _ in 0..(seconds / dt) as u32 {
-            simulation.step(dt).unwrap();
-            end = (start - simulation.body(ball).unwrap().position.y).abs() / (hinges as f32 * pitch);
-            most = if end <= most { most } else { end };
-        }
+        let (most, end) = moves(CPU, chain(hinges, pitch, load), iterating(iterations), dt, seconds);
+        let (most, end) = (most / (hinges as f32 * pitch), end / (hinges as f32 * pitch));
         let bound = if iterations < 10 { 0.03 } else { 0.01 };
         let what = format!(
             "{hinges} hinges of {pitch} m, {load} kg, {iterations} x {dt:.4}, {seconds} s: {:.3}% at most, {:.3}% in the end",
@@ -60,6 +72,23 @@ fn loaded_chains_do_not_stretch() {
         table.row(what, most < bound);
     }
     table.check();
+}
+
+/// The part of its length by which a chain of bodies is longer than at first, at the worst.
+pub fn stretches(device: Device, world: World, settings: Settings, dt: f32, seconds: f32) -> f32 {
+    let bodies: Vec<_> = world.handles().collect();
+    let at = |world: &World, i: usize| world.desc(bodies[i]).unwrap().position;
+    let length: f32 = (1..bodies.len()).map(|i| (at(&world, i) - at(&world, i - 1)).length()).sum();
+    let mut simulation = Simulation::new(world, settings, device).unwrap();
+    let mut most = 0.0f32;
+    for _ in 0..(seconds / dt) as u32 {
+        simulation.step(dt).unwrap();
+        let now: std::collections::BTreeMap<_, _> = simulation.bodies().unwrap().into_iter().collect();
+        let apart = |i: usize| (now[&bodies[i]].position - now[&bodies[i - 1]].position).length();
+        let stretch = (1..bodies.len()).map(apart).sum::<f32>() / length - 1.0;
+        most = if stretch <= most { most } else { stretch };
+    }
+    most
 }
 
 #[test]
@@ -85,17 +114,7 @@ fn pendulums_do_not_stretch() {
         (150, 1e3, 0.0, 20, DT),
     ] {
         let world = scenes::pendulum(links, ratio, angle).unwrap();
-        let bodies: Vec<_> = world.handles().collect();
-        let at = |world: &World, i: usize| world.desc(bodies[i]).unwrap().position;
-        let length: f32 = (1..bodies.len()).map(|i| (at(&world, i) - at(&world, i - 1)).length()).sum();
-        let mut simulation = simulate(world, iterating(iterations));
-        let mut most = 0.0f32;
-        for _ in 0..(10.0 / dt) as u32 {
-            simulation.step(dt).unwrap();
-            let now: Vec<Vec3> = bodies.iter().map(|b| simulation.body(*b).unwrap().position).collect();
-            let stretch = (1..now.len()).map(|i| (now[i] - now[i - 1]).length()).sum::<f32>() / length - 1.0;
-            most = if stretch <= most { most } else { stretch };
-        }
+        let most = stretches(CPU, world, iterating(iterations), dt, 10.0);
         let what = format!("{links} links, 1:{ratio}, {angle} rad, {iterations} x {dt:.4}: {:.3}%", 100.0 * most);
         table.row(what, most < 0.01);
     }

@@ -1,14 +1,17 @@
-//! Scenes whose truth is known from statics or from a law of conservation, each varied over the ranges written beside it:
-//! sizes, angles, mass ratios, units, iterations from 4 to 60, steps from 1/30 to 1/240 s, minutes instead of seconds.
+//! Scenes whose truth is known from statics or from a law of conservation, each varied over the ranges written beside
+//! it: sizes, angles, mass ratios, units, iterations from 4 to 60, steps from 1/30 to 1/240 s, minutes instead of
+//! seconds.
 //!
-//! A test runs all variants of its scene and prints a row each (`cargo test --test cases NAME -- --nocapture`); it fails
-//! with the rows that do not hold. On the CPU backend, one thread a simulation: tests run beside each other.
+//! A test runs all variants of its scene and prints a row each (`cargo test --test cases NAME -- --nocapture`); it
+//! fails with the rows that do not hold. On the CPU backend, one thread a simulation: tests run beside each other.
+//! `drivers` has a few of them, small and short, on llvmpipe and SwiftShader.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod cold_starts;
 mod conserved;
+mod drivers;
 mod loads;
 mod mail;
 mod standing;
@@ -24,8 +27,11 @@ use drystone::{Settings, Simulation, scenes};
 const DT: f32 = 1.0 / 60.0;
 const G: f32 = 9.81;
 
+/// The CPU backend, one thread a simulation.
+const CPU: Device = Device::Cpu { threads: Some(1) };
+
 fn simulate(world: World, settings: Settings) -> Simulation {
-    Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap()
+    Simulation::new(world, settings, CPU).unwrap()
 }
 
 /// Rows of a test: what was varied, what was measured, and whether it is within its bound.
@@ -62,9 +68,14 @@ struct Stood {
 impl Stood {
     /// Runs a world and looks at it once every half second, and after every step of the last second.
     fn of(world: World, settings: Settings, dt: f32, seconds: f32) -> Self {
+        Self::on(CPU, world, settings, dt, seconds)
+    }
+
+    /// The same on a device.
+    fn on(device: Device, world: World, settings: Settings, dt: f32, seconds: f32) -> Self {
         let moves: Vec<BodyHandle> = world.handles().filter(|h| world.mass(*h).is_ok_and(|m| m > 0.0)).collect();
         let start: Vec<Vec3> = moves.iter().map(|h| world.desc(*h).unwrap().position).collect();
-        let mut simulation = simulate(world, settings);
+        let mut simulation = Simulation::new(world, settings, device).unwrap();
         let mut stood = Self { drift: 0.0, fastest: 0.0 };
         // What is not a number is larger than everything.
         let larger = |a: f32, b: f32| if b <= a { a } else { b };
@@ -90,8 +101,8 @@ impl Stood {
         stood
     }
 
-    /// Whether nothing drifted farther than `most` metres and all came to rest: below 10 mm/s, or below 10 mm/s in units
-    /// in which bodies are `size` metres large if that is less.
+    /// Whether nothing drifted farther than `most` metres and all came to rest: below 10 mm/s, or below 10 mm/s in
+    /// units in which bodies are `size` metres large if that is less.
     fn stands(&self, most: f32, size: f32) -> bool {
         self.drift <= most && self.fastest < 0.01 * size.min(1.0)
     }
@@ -103,8 +114,8 @@ impl std::fmt::Display for Stood {
     }
 }
 
-/// The most energy that a world gains in a time, in parts of what it had to give: its kinetic energy at the start, and the
-/// height from which it came.
+/// The most energy that a world gains in a time, in parts of what it had to give: its kinetic energy at the start, and
+/// the height from which it came.
 fn gain(world: World, settings: Settings, dt: f32, seconds: f32) -> f64 {
     let mut simulation = simulate(world, settings);
     let start = Metrics::of(&mut simulation).unwrap();

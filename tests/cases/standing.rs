@@ -6,7 +6,7 @@ use super::*;
 const LONG: f32 = 120.0;
 
 /// Cubes of `size` in a tower on a slope, each shifted sideways by up to `disorder` metres.
-fn tower(boxes: u32, size: f32, degrees: f32, disorder: f32) -> World {
+pub fn tower(boxes: u32, size: f32, degrees: f32, disorder: f32) -> World {
     let mut world = World::new();
     let turn = Quat::from_rotation_z(degrees.to_radians());
     world.add(BodyDesc::fixed().turned(turn).with(Collider::half_space())).unwrap();
@@ -22,11 +22,11 @@ fn tower(boxes: u32, size: f32, degrees: f32, disorder: f32) -> World {
 
 #[test]
 fn towers_stand_on_slopes() {
-    // Truth: a tower of n cubes tips where its centre of mass leaves its foot, at tan(angle) = 1 / n. Towers above
-    // sqrt(k_load iterations / 2) cubes, 20 at 4 iterations, bend so much that they sway for longer than two minutes: those
-    // need not be at rest, and may lean by half a cube.
+    // Truth: a tower of n cubes tips where its centre of mass leaves its foot, at tan(angle) = 1 / n. While iterations
+    // make up for what builds up, towers bend; those above sqrt(100 iterations) cubes, 20 at 4 iterations, may
+    // lean by half a cube. All of them are at rest in the end.
     let mut table = Table::new("tower");
-    for (boxes, size, degrees, disorder, iterations, dt, rests) in [
+    for (boxes, size, degrees, disorder, iterations, dt, straight) in [
         (10, 0.5, 1.0, 0.0, 4, DT, true),
         (10, 0.5, 2.0, 0.0, 4, DT, true),
         (10, 0.5, 2.5, 0.0, 4, DT, true),
@@ -46,9 +46,10 @@ fn towers_stand_on_slopes() {
         (40, 0.5, 0.5, 0.0, 10, DT, false),
         (40, 0.5, 0.25, 0.0, 10, DT, false),
         (40, 0.5, 0.5, 0.0, 20, DT, false),
+        (30, 0.5, 0.3, 0.0, 4, DT, false),
     ] {
         let stood = Stood::of(tower(boxes, size, degrees, disorder), iterating(iterations), dt, LONG);
-        let holds = if rests { stood.stands(0.2 * size, size) } else { stood.drift < 0.55 * size };
+        let holds = stood.stands(if straight { 0.2 } else { 0.55 } * size, size);
         table.row(format!("{boxes} of {size} m on {degrees}, {iterations} x {dt:.4}: {stood}"), holds);
     }
     table.check();
@@ -65,7 +66,7 @@ fn towers_beyond_their_limit_fall() {
 }
 
 /// Blocks over an edge, each pushed out by `part` of as far as those above it let it: 1 / (2 i) of its length.
-fn overhang(blocks: u32, length: f32, part: f32) -> World {
+pub fn overhang(blocks: u32, length: f32, part: f32) -> World {
     let mut world = World::new();
     let size = Vec3::new(length, 0.25 * length, 0.5 * length);
     let foot = Collider::cuboid(Vec3::new(4.0, 1.0, 1.0) * length);
@@ -104,6 +105,7 @@ fn arches_stand() {
     let mut table = Table::new("arch");
     for (stones, thickness, iterations, dt) in [
         (15, 1.0, 4, DT),
+        (31, 1.0, 4, DT),
         (31, 1.0, 10, DT),
         (15, 0.8, 4, DT),
         (9, 1.0, 4, DT),
@@ -117,9 +119,6 @@ fn arches_stand() {
         let what = format!("{stones} stones, {thickness} m of 5 m, {iterations} x {dt:.4}: {stood}");
         table.row(what, stood.stands(0.05, 1.0));
     }
-    // It stands, and is not at rest.
-    let stood = Stood::of(scenes::arch(31, 1.0).unwrap(), iterating(4), DT, LONG);
-    table.row(format!("31 stones at 4: {stood}"), stood.drift < 0.1);
     for iterations in [4, 20] {
         let stood = Stood::of(scenes::arch(15, 0.4).unwrap(), iterating(iterations), DT, 30.0);
         table.row(format!("0.4 m thick at {iterations}, too thin: {stood}"), stood.drift > 1.0);

@@ -5,12 +5,17 @@
 
 #![allow(dead_code, reason = "every test file uses its own part of this module")]
 
-use drystone::Settings;
+pub mod forged;
+pub mod mesh_files;
+
 use drystone::backend::{Device, Runner};
 use drystone::cpu::Cpu;
 use drystone::glam::Vec3;
 use drystone::plan::Recording;
+use drystone::scenes::{self, Scene, Script};
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
+use drystone::{Settings, Simulation};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Part of the name of each Vulkan device that tests run on, and its subgroup size.
@@ -78,6 +83,33 @@ pub fn on_device(name: &str, test: impl Fn(&Backend)) {
     test(&Backend::Vulkan(device));
     let messages = log.take();
     assert!(messages.is_empty(), "validation on {name}:\n{}", messages.join("\n"));
+}
+
+/// Parameters of scenes that are large by default, to keep tests of all scenes short.
+const SMALLER: [(&str, &str, f64); 5] = [
+    ("pile", "bodies", 200.0),
+    ("pyramid", "base", 12.0),
+    ("drop", "bodies", 200.0),
+    ("ragdolls", "count", 8.0),
+    ("joint_grid", "side", 20.0),
+];
+
+/// A built-in scene of a size for tests.
+pub fn small_scene(name: &str) -> Scene {
+    let smaller = SMALLER.iter().filter(|s| s.0 == name).map(|s| (s.1.to_owned(), s.2));
+    scenes::build(name, &smaller.collect::<BTreeMap<_, _>>()).unwrap()
+}
+
+/// A scene after some steps, with what happens in it meanwhile.
+pub fn run_scene(scene: Scene, device: Device, steps: u32) -> Simulation {
+    let mut script = Script::new(&scene);
+    let mut simulation = Simulation::new(scene.world, scene.settings, device).unwrap();
+    for step in 0..steps {
+        let time = f64::from(step) * f64::from(scene.dt);
+        script.before_step(&mut simulation, time, scene.dt).unwrap();
+        simulation.step(scene.dt).unwrap();
+    }
+    simulation
 }
 
 /// Reproducible pseudo-random numbers (PCG32).

@@ -1,5 +1,5 @@
-//! Queue families: what is recorded for one that only computes, and how poses get to another one and back. No driver here has
-//! more than one, so the physical device is one that says so (`table.rs`), and nothing is behind it.
+//! Queue families: what is recorded for one that only computes, and how poses get to another one and back. No driver
+//! here has more than one, so the physical device is one that says so (`table.rs`), and nothing is behind it.
 
 use super::recording::Barrier;
 use super::table::with_families;
@@ -45,7 +45,8 @@ fn is_for_compute(barrier: &Barrier) -> bool {
 const COMMANDS: u64 = 1;
 const DRAWN: HostAccess = HostAccess::new(Stages::VERTEX_SHADER, Access::SHADER_READ);
 
-/// Frames with everything that records: poses in the host's buffer, queries, kept frames, growth, a snapshot, going back.
+/// Frames with everything that records: poses in the host's buffer, queries, kept frames, growth, a snapshot, going
+/// back.
 ///
 /// # Safety
 /// The host's device has no driver behind it.
@@ -55,7 +56,7 @@ unsafe fn frames(host: &Host, options: &FramesOptions, access: HostAccess) {
     unsafe {
         let mut stepper = stepper_with(host, small_world().0, || Ok(Dedicated(host.clone())), options).unwrap();
         let buffer = vk::Buffer::from_raw(7);
-        let lent = stepper.lend_pose_buffer(PoseTarget { buffer, offset: 64, stride: 48, count: 9 }).unwrap();
+        let lent = stepper.lend_pose_buffer(PoseTarget::new(buffer, 64, 48, 9)).unwrap();
         let mut batch = QueryBatch::new();
         batch.ray(Vec3::Y * 9.0, Vec3::NEG_Y, 20.0, QueryFilter::default()).unwrap();
         stepper.reserve_queries(batch.room()).unwrap();
@@ -169,7 +170,7 @@ fn poses_go_to_the_family_that_draws_and_come_back_also_when_lists_grow() {
         assert!(seen.is_empty(), "nothing is out, and the host's own family is no other: {seen:?}");
 
         // Poses in the host's buffer: the bytes from the first to the last, and nothing beside them.
-        let target = PoseTarget { buffer: vk::Buffer::from_raw(7), offset: 64, stride: 48, count: 9 };
+        let target = PoseTarget::new(vk::Buffer::from_raw(7), 64, 48, 9);
         let lent = stepper.lend_pose_buffer(target).unwrap();
         state(|s| s.barriers.clear());
         for _ in 0..2 {

@@ -1,5 +1,5 @@
-//! The contract of the record-only path, seen through a function table of the tests' own (`table.rs`): what it may call and
-//! when, what becomes of it when any call fails, and when the device is lost.
+//! The contract of the record-only path, seen through a function table of the tests' own (`table.rs`): what it may call
+//! and when, what becomes of it when any call fails, and when the device is lost.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -71,8 +71,8 @@ unsafe fn stepper(host: &Host, world: World) -> drystone::Result<InFrames> {
 /// A host's allocator with an object of its own for every buffer, so that every one can fail.
 struct Dedicated(Host);
 
-// SAFETY: every allocation is an object of its own, as large as it is asked to be, mapped for its whole life. The driver
-// behind it has one kind of memory.
+// SAFETY: every allocation is an object of its own, as large as it is asked to be, mapped for its whole life. The
+// driver behind it has one kind of memory.
 unsafe impl Memory for Dedicated {
     fn allocate(
         &mut self,
@@ -96,7 +96,7 @@ unsafe impl Memory for Dedicated {
                 let address = all.inspect_err(|_| device.free_memory(memory, None)).map_err(refused)?;
                 mapped = NonNull::new(address);
             }
-            Ok(Allocation { memory, offset: 0, size: requirements.size, mapped, token: 0 })
+            Ok(Allocation::new(memory, 0, requirements.size).mapped(mapped))
         }
     }
 
@@ -186,9 +186,10 @@ fn nothing_is_submitted_waited_for_or_allocated_in_a_thousand_frames() {
     assert!(said.is_empty(), "{said:?}");
 }
 
-/// Everything that makes objects: kernels, a stepper, growth, frames that are kept, snapshots and going back. With `again`,
-/// what failed is asked for once more, as a host would that has made room; without, the first failure ends it. Tells the
-/// bodies and frames there were in the end.
+/// Everything that makes objects: kernels, a stepper, room for queries, poses in a buffer of the host's, growth with
+/// both of them there, frames that are kept, snapshots and going back. With
+/// `again`, what failed is asked for once more, as a host would that has made room; without, the first failure ends it.
+/// Tells the bodies and frames there were in the end.
 ///
 /// # Safety
 /// The host's device has no driver behind it.
@@ -214,6 +215,13 @@ unsafe fn life<M: Memory>(
         unsafe { stepper_with(host, small_world().0, &memory, options) }.map(|stepper| made = Some(stepper))
     })?;
     let stepper = made.as_mut().expect("made above");
+    let mut batch = QueryBatch::new();
+    batch.ray(Vec3::Y * 9.0, Vec3::NEG_Y, 20.0, QueryFilter::default())?;
+    twice(&mut || stepper.reserve_queries(batch.room()))?;
+    let target = PoseTarget::new(vk::Buffer::from_raw(7), 0, 32, 9);
+    let mut lent = None;
+    // SAFETY: nothing is behind the buffer.
+    twice(&mut || unsafe { stepper.lend_pose_buffer(target) }.map(|made| lent = Some(made)))?;
     let mut snapshot: Option<Snapshot> = None;
     let mut kept = 0;
     for frame in 1..=6 {
@@ -233,7 +241,12 @@ unsafe fn life<M: Memory>(
             twice(&mut || stepper.reserve_snapshot())?;
         }
         // SAFETY: nothing is behind the commands.
-        unsafe { stepper.record(commands, prepared.expect("prepared above"), None, None) };
+        unsafe {
+            stepper.record(commands, prepared.expect("prepared above"), None, None);
+            stepper.record_poses(commands, lent.expect("lent above"), 0.5, None, None);
+            stepper.record_queries(commands, &batch, None)?;
+        }
+        stepper.poll_queries(frame)?;
         if frame == 3 {
             // SAFETY: as above.
             unsafe { stepper.record_snapshot(commands) }?;
@@ -316,7 +329,7 @@ fn a_lost_device_is_told_once_by_the_call_that_met_it_and_then_nothing_is_asked_
     let snapshot = Simulation::new(small_world().0, Settings::default(), cpu).unwrap().snapshot().unwrap();
     let mut batch = QueryBatch::new();
     batch.ray(Vec3::Y, Vec3::NEG_Y, 2.0, QueryFilter::default()).unwrap();
-    let target = PoseTarget { buffer: vk::Buffer::from_raw(7), offset: 0, stride: 32, count: 9 };
+    let target = PoseTarget::new(vk::Buffer::from_raw(7), 0, 32, 9);
     for growing in [false, true] {
         let host = wrapped(device.host(), false);
         let (world, bodies) = small_world();

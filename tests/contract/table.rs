@@ -1,9 +1,9 @@
-//! A function table between the engine and a driver: it counts calls, keeps account of what is made and destroyed, and fails
-//! the call that a test asks it to. With no driver behind it, it plays one that makes nothing, so that thousands of failures
-//! take seconds.
+//! A function table between the engine and a driver: it counts calls, keeps account of what is made and destroyed, and
+//! fails the call that a test asks it to. With no driver behind it, it plays one that makes nothing, so that thousands
+//! of failures take seconds.
 //!
-//! State is the thread's, since tests run beside each other. Functions that are not in the table are not there at all: ash ends
-//! the process with their name when one is called.
+//! State is the thread's, since tests run beside each other. Functions that are not in the table are not there at all:
+//! ash ends the process with their name when one is called.
 
 use super::recording::*;
 use drystone::vulkan::ash::{self, vk};
@@ -81,7 +81,8 @@ pub fn wrapped(host: &Host, with_driver: bool) -> Host {
         .pfn_free(Some(host_free));
     // SAFETY: the functions are there for good, and keep account by thread: drivers call them where they are called.
     let allocation = Some(unsafe { HostAllocation::new(callbacks) });
-    Host { device, debug_utils: None, pipeline_cache: None, allocation, ..host.clone() }
+    Host::new(host.instance.clone(), host.physical_device, device, host.queue_family)
+        .with(|h| h.allocation = allocation)
 }
 
 /// The same without a driver, on a physical device with these queue families, the last of which is the host's.
@@ -94,7 +95,7 @@ pub fn with_families(host: &Host, families: &[vk::QueueFlags]) -> Host {
     };
     let (handle, later) = (host.instance.handle(), (host.instance.fp_v1_1().clone(), host.instance.fp_v1_3().clone()));
     let instance = ash::Instance::from_parts_1_3(handle, functions, later.0, later.1);
-    Host { instance, queue_family: families.len() as u32 - 1, ..host }
+    host.with(|h| (h.instance, h.queue_family) = (instance, families.len() as u32 - 1))
 }
 
 unsafe extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, to: *mut vk::QueueFamilyProperties) {

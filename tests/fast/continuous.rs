@@ -48,11 +48,12 @@ fn shot(kind: Wall, speed: f32, slant: f32, iterations: u32, dt: f32, radius: f3
 
 #[test]
 fn a_continuous_ball_does_not_pass_a_thin_wall() {
-    // Truth: it stays in front, and slides along. 10 to 1,000 m/s (33 m a step), straight and slanted by 69 degrees, balls
-    // of 1 and 5 cm, walls of 5 cm.
+    // Truth: it stays in front, and slides along. 10 to 1,000 m/s (33 m a step), straight and slanted by 69 degrees,
+    // balls of 1 and 5 cm, walls of 5 cm.
     for kind in [Wall::Box, Wall::Hull, Wall::Capsules] {
         for speed in [10.0, 100.0, 300.0, 1000.0] {
-            // Ten capsules at once, hit at 1,000 m/s, are too stiff a system for f32: the ball stays but is not slowed down.
+            // Ten capsules at once, hit at 1,000 m/s, are too stiff a system for f32: the ball stays but is not slowed
+            // down.
             if matches!(kind, Wall::Capsules) && speed > 300.0 {
                 continue;
             }

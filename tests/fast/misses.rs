@@ -53,8 +53,8 @@ fn pass(random: &mut Random, kinds: [Kind; 2], dt: f32, clearance: f32) -> (Worl
 
 #[test]
 fn near_misses_keep_their_speed() {
-    // Truth: nothing happens. 1 to 100 m/s, 1/30 to 1/240 s, 4 to 60 iterations, sizes of 0.3 to 4 to each other, turned
-    // anyhow, a hundredth of the smaller one apart.
+    // Truth: nothing happens. 1 to 100 m/s, 1/30 to 1/240 s, 4 to 60 iterations, sizes of 0.3 to 4 to each other,
+    // turned anyhow, a hundredth of the smaller one apart.
     let mut random = Random::new(7);
     for a in KINDS {
         for b in KINDS {

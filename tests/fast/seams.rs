@@ -123,8 +123,8 @@ impl Way {
     }
 }
 
-/// Every case of one mover: speeds 0.5 to 20 m/s, 4 to 60 iterations, 1/30 to 1/240 s, tiles of 0.2 to 1 m, sizes of 4 cm
-/// to 2 m, upright and turned as a whole.
+/// Every case of one mover: speeds 0.5 to 20 m/s, 4 to 60 iterations, 1/30 to 1/240 s, tiles of 0.2 to 1 m, sizes of 4
+/// cm to 2 m, upright and turned as a whole.
 fn cases(mover: Mover, tiles: Tiles, friction: f32) -> Vec<Way> {
     let base = Way { mover, tiles, friction, ..Way::default() };
     let tilt = Quat::from_rotation_z(0.5) * Quat::from_rotation_y(0.7);

@@ -39,9 +39,7 @@ fn collider(random: &mut Random) -> Collider {
         _ => Collider::cuboid(Vec3::ONE),
     };
     if random.below(3) == 0 {
-        // Not where the body's own place, its centre of mass less the way to it, would be no number.
-        let at = vector(random).clamp(Vec3::splat(-1e6), Vec3::splat(1e6));
-        (collider.position, collider.rotation) = (at, rotation(random));
+        (collider.position, collider.rotation) = (vector(random), rotation(random));
         (collider.restitution, collider.friction_rolling) = (number(random).abs(), number(random).abs());
         (collider.density, collider.sensor) = (number(random).abs() * 1000.0, random.below(4) == 0);
         collider.surface_velocity = vector(random);

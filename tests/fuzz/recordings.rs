@@ -1,43 +1,15 @@
-//! Recordings of any stages over any buffers with any push constants, and bytes of any kind in them: the CPU backend reads zeros
-//! and writes nowhere beyond a buffer, and comes to an end.
+//! Recordings of any stages over any buffers with any push constants, and bytes of any kind in them: the CPU backend
+//! reads zeros and writes nowhere beyond a buffer, and comes to an end.
 
 use super::Outcome;
 use crate::common::Random;
+use crate::common::forged::{noise, of_words};
 use drystone::backend::Runner;
 use drystone::cpu::Cpu;
 use drystone::kernels::STAGES;
 use drystone::layout::DispatchArgs;
 use drystone::plan::{Buffer, BufferId, Recording};
 use drystone_kernels::gpu::Invocation;
-use drystone_kernels::state::rigid::Params;
-
-/// Words of the kinds that go wrong in different ways.
-fn noise(random: &mut Random, words: usize) -> Vec<u32> {
-    let kind = random.below(8);
-    let word = |random: &mut Random| match if kind < 6 { kind } else { random.below(6) } {
-        0 => random.bits(),
-        1 => random.below(300),
-        2 => [0, 1, u32::MAX, 1 << 31, u32::MAX - 1, 255, 256, 1 << 30][random.below(8) as usize],
-        3 => random.range(-10.0, 10.0).to_bits(),
-        4 => random.below(40),
-        _ => [0.0, f32::NAN, f32::INFINITY, -0.0, 1e-40, f32::MAX][random.below(6) as usize].to_bits(),
-    };
-    (0..words).map(|_| word(random)).collect()
-}
-
-/// Declares a buffer with elements of `words` words.
-fn of_words(recording: &mut Recording, name: String, words: u32, count: u64) -> BufferId {
-    macro_rules! declared {
-        ($($n:literal)*) => {
-            match words {
-                $($n => recording.buffer::<[u32; $n]>(name, count).unwrap().id(),)*
-                _ if words as usize * 4 == size_of::<Params>() => recording.buffer::<Params>(name, count).unwrap().id(),
-                _ => panic!("elements of {words} words"),
-            }
-        };
-    }
-    declared!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
-}
 
 pub fn case(seed: u64, random: &mut Random) -> Outcome {
     let mut recording = Recording::new("noise");
@@ -85,8 +57,8 @@ pub fn case(seed: u64, random: &mut Random) -> Outcome {
         let words = noise(random, size as usize / 4);
         runner.write_bytes(BufferId(buffer), 0, bytemuck::cast_slice(&words)).unwrap();
     }
-    let before = std::time::Instant::now();
+    let before = super::Clock::start();
     runner.run().map(drop).unwrap();
-    assert!(before.elapsed() < super::LONG, "{:?}: {}", before.elapsed(), text);
+    assert!(before.took() < super::LONG, "{:?}: {}", before.took(), text);
     Outcome::Accepted
 }

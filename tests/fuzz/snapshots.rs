@@ -1,6 +1,7 @@
 //! Snapshots with bytes changed, most of them with the right checksum.
 
 use super::Outcome;
+use crate::common::forged::seal;
 use crate::common::{Random, box_points};
 use drystone::backend::Device;
 use drystone::glam::Vec3;
@@ -28,29 +29,6 @@ pub fn corpus() -> Vec<Vec<u8>> {
     }
     simulation.world_mut().apply_impulse(cube, Vec3::Y, Vec3::ZERO).unwrap();
     vec![early, simulation.snapshot().unwrap().to_bytes()]
-}
-
-/// The checksum as the format has it, so that forged bytes can have the right one.
-fn checksum(bytes: &[u8]) -> u64 {
-    let mix = |h: u64, word: u64| {
-        let h = (h ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        h ^ (h >> 29)
-    };
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
-    let mut lanes = [1, 2, 3, 4];
-    let whole = bytes.len() / 32 * 32;
-    for (i, part) in bytes[..whole].chunks(8).enumerate() {
-        lanes[i % 4] = mix(lanes[i % 4], word(part));
-    }
-    let rest = bytes[whole..].chunks(8).fold(bytes.len() as u64, |h, part| mix(h, word(part)));
-    lanes.into_iter().fold(rest, mix)
-}
-
-fn seal(bytes: &mut [u8]) {
-    let (length, end) = (bytes.len() as u64, bytes.len() - 8);
-    bytes[12..20].copy_from_slice(&length.to_le_bytes());
-    let sum = checksum(&bytes[..end]);
-    bytes[end..].copy_from_slice(&sum.to_le_bytes());
 }
 
 pub fn case(whole: &[Vec<u8>], random: &mut Random) -> Outcome {

@@ -1,5 +1,5 @@
-//! A world with a little of everything that runs for long: bodies come and go, lists grow, joints break and are mended, queries are
-//! asked, snapshots are taken. Its memory stays flat, and a second run has the same bits.
+//! A world with a little of everything that runs for long: bodies come and go, lists grow, joints break and are mended,
+//! queries are asked, snapshots are taken. Its memory stays flat, and a second run has the same bits.
 
 use super::number;
 use crate::common::{Random, box_points};

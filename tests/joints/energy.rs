@@ -24,8 +24,8 @@ fn springs(simulation: &mut Simulation) -> f64 {
     world.joints().map(energy).sum()
 }
 
-/// The most that a scene gains over its seconds, as a part of what it had to give: the energy it began with over the lowest
-/// it came to have at rest, and what its springs held.
+/// The most that a scene gains over its seconds, as a part of what it had to give: the energy it began with over the
+/// lowest it came to have at rest, and what its springs held.
 fn gain(world: World, iterations: u32, seconds: f32) -> f64 {
     let mut simulation = simulate(world, iterating(iterations));
     let held = springs(&mut simulation);
@@ -73,7 +73,8 @@ fn no_scene_with_joints_gains_energy() {
         ("spring_chain", scenes::spring_chain(10, 1e4), 5, 10.0),
     ];
     let gains: Vec<_> = scenes.map(|(name, world, n, seconds)| (name, gain(world.unwrap(), n, seconds))).into();
-    // Links of chain_balls begin at rest while their balls move: 0.58% in the first second, until the pull has built up.
+    // Links of chain_balls begin at rest while their balls move: 0.58% in the first second, until the pull has built
+    // up.
     let most = |name: &str| if name == "chain_balls" { 0.0065 } else { 0.005 };
     let wrong: Vec<_> = gains.iter().filter(|(name, gain)| gain.is_nan() || *gain >= most(name)).collect();
     assert!(wrong.is_empty(), "{wrong:?} of {gains:?}");
@@ -97,8 +98,8 @@ fn a_chain_falls_in_the_time_it_takes() {
     }
 }
 
-/// Lets bodies fall that are joined and hold on to nothing else, each at a velocity of its own: together they fall freely, and lose no more
-/// energy than with all the iterations they want.
+/// Lets bodies fall that are joined and hold on to nothing else, each at a velocity of its own: together they fall
+/// freely, and lose no more energy than with all the iterations they want.
 fn falls_freely(name: &str, world: impl Fn() -> World) {
     let energy = |iterations: u32| {
         let mut world = world();

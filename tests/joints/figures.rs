@@ -1,5 +1,6 @@
-//! The papers' figures with joints and springs at 1/60 s, each with its number, and how plain VBD fails where the paper says that
-//! it does. On the CPU and on llvmpipe; SwiftShader, which takes several times as long, has the tests of every type instead.
+//! The papers' figures with joints and springs at 1/60 s, each with its number, and how plain VBD fails where the paper
+//! says that it does. On the CPU and on llvmpipe; SwiftShader, which takes several times as long, has the tests of
+//! every type instead.
 
 use super::*;
 use drystone::glam::Quat;
@@ -21,7 +22,8 @@ fn plain(iterations: u32) -> Settings {
     vbd(iterations, VbdSettings::default().stiffness)
 }
 
-/// Blocks of 1 kg on springs, in a plane, by backward Euler in double precision: the step that every method here tries to make.
+/// Blocks of 1 kg on springs, in a plane, by backward Euler in double precision: the step that every method here tries
+/// to make.
 struct Blocks {
     at: Vec<[f64; 2]>,
     velocity: Vec<[f64; 2]>,
@@ -129,8 +131,8 @@ fn path(world: World, settings: Settings, backend: &Backend, steps: usize) -> Ve
 
 #[test]
 fn spring_ratio_has_the_lengths_of_the_converged_solution() {
-    // Figure 2: two blocks bounce on springs of 100 and 1e6 N/m. Lengths within 2% at every step; VBD's are not, neither with
-    // 5 iterations nor with 100.
+    // Figure 2: two blocks bounce on springs of 100 and 1e6 N/m. Lengths within 2% at every step; VBD's are not,
+    // neither with 5 iterations nor with 100.
     let scene = || scenes::spring_ratio(1e4).unwrap();
     let lengths = |path: &[Vec<[f64; 2]>]| -> Vec<f64> {
         path.iter().flat_map(|at| [at[0][1] - at[1][1], at[1][1] - at[2][1]]).collect()
@@ -159,8 +161,8 @@ fn spring_ratio_has_the_lengths_of_the_converged_solution() {
 
 #[test]
 fn spring_chain_sags_as_the_converged_solution_does() {
-    // Figure 4: every block within 2% of the sag, at every step and at rest; VBD's are not, neither with 5 iterations nor
-    // with 100.
+    // Figure 4: every block within 2% of the sag, at every step and at rest; VBD's are not, neither with 5 iterations
+    // nor with 100.
     let scene = || scenes::spring_chain(10, 1e4).unwrap();
     let springs = (0..11).map(|i| if i % 2 == 0 { [1e3, 0.5, 30.0] } else { [1e7, 1.0, 30.0] });
     let converged = Blocks::of(&scene(), springs.collect()).path(1500);
@@ -229,8 +231,8 @@ fn chain_balls_keep_their_chain() {
     });
 }
 
-/// What became of the wall: joints that broke, with how far from where a ball hits and after which step, and the worst errors of
-/// what holds, before and after the hit.
+/// What became of the wall: joints that broke, with how far from where a ball hits and after which step, and the worst
+/// errors of what holds, before and after the hit.
 struct Wall {
     joints: usize,
     broken: Vec<(f32, u32)>,
@@ -301,8 +303,8 @@ const STRONG: f32 = 1e6;
 
 #[test]
 fn plain_vbd_bends_the_wall_and_does_not_break_it() {
-    // At a stiffness with which the wall stands as well as AVBD's. At the default, a hundred times that, all of it breaks:
-    // there is no stiffness at which a part does and the rest stays rigid.
+    // At a stiffness with which the wall stands as well as AVBD's. At the default, a hundred times that, all of it
+    // breaks: there is no stiffness at which a part does and the rest stays rigid.
     let soft = hit_wall(STRONG, vbd(10, 100.0), &Backend::Cpu);
     assert!(soft.before.0 < 2e-3 && soft.before.1 < 2e-3, "it stands: {:?}", soft.before);
     assert_eq!(soft.broken.len(), 0, "of {}", soft.joints);
@@ -314,7 +316,8 @@ fn plain_vbd_bends_the_wall_and_does_not_break_it() {
 /// A ring of the mail: where its middle is, how it is turned, its inner radius.
 type Ring = (Vec3, Quat, f32);
 
-/// Whether one ring goes through another: crossings of a's axis through the eight-sided disc of b, up ones less down ones.
+/// Whether one ring goes through another: crossings of a's axis through the eight-sided disc of b, up ones less down
+/// ones.
 fn linked(a: Ring, b: Ring) -> bool {
     let corner = |i: u32| {
         let angle = TAU * (i as f32 + 0.5) / 8.0;
@@ -331,8 +334,8 @@ fn linked(a: Ring, b: Ring) -> bool {
     (0..8).map(crossing).sum::<i32>() != 0
 }
 
-/// What became of the mail: links that came apart, height of the ball and the deepest overlap, which is looked at before the
-/// ball arrives and in the end.
+/// What became of the mail: links that came apart, height of the ball and the deepest overlap, which is looked at
+/// before the ball arrives and in the end.
 struct Mail {
     links: usize,
     apart: usize,

@@ -77,7 +77,8 @@ fn springs_resist_bending() {
     let (worst, _, _) = errors(&mut simulation);
     assert!(worst < 1e-3, "{worst} m");
     let bent = simulation.body(top).unwrap().position.x;
-    // Each joint bends by the moment over its stiffness, small angles: force 5 N, levers 2.25 - y; the weight adds to it.
+    // Each joint bends by the moment over its stiffness, small angles: force 5 N, levers 2.25 - y; the weight adds to
+    // it.
     let way: f32 = (0..5).map(|i| 0.5 * i as f32).map(|y| 5.0 / 2000.0 * (2.25 - y) * (2.25 - y)).sum();
     assert!(bent > way && bent < 1.1 * way, "{bent} m, not {way}");
 }

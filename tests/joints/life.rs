@@ -1,6 +1,6 @@
-//! What every type of joint goes through: it holds, is broken, is repaired, loses a body while the world runs, and comes and goes
-//! without leaving anything behind. Each type's own file says what its joint is and takes it through on the CPU; here all of
-//! them go through it side by side on every backend.
+//! What every type of joint goes through: it holds, is broken, is repaired, loses a body while the world runs, and
+//! comes and goes without leaving anything behind. Each type's own file says what its joint is and takes it through on
+//! the CPU; here all of them go through it side by side on every backend.
 
 use super::*;
 use drystone::backend::RunnerExt;
@@ -152,6 +152,8 @@ fn live(types: &[Hang], backend: &Backend) {
     // Many times, each in a way of its own: nothing grows, and the same slots serve.
     let (room, bytes) = (all.simulation.plan().capacities, all.simulation.memory());
     let generation = all.simulation.generation();
+    // Drivers also plan anew when they need another number of colours; on the CPU backend nothing but growth does.
+    let by_growth_only = matches!(backend, Backend::Cpu);
     for round in 0..12 {
         let hung = all.hang();
         assert_eq!(slots(&hung).len(), slots(&first).len());
@@ -184,8 +186,9 @@ fn live(types: &[Hang], backend: &Backend) {
         all.steps(1);
         assert_eq!(all.simulation.world().joints().count(), 0, "{name}: round {round}");
     }
-    let now = (all.simulation.plan().capacities, all.simulation.memory(), all.simulation.generation());
-    assert_eq!(now, (room, bytes, generation), "{name}");
+    let now = (all.simulation.plan().capacities, all.simulation.memory());
+    assert_eq!(now, (room, bytes), "{name}");
+    assert!(!by_growth_only || all.simulation.generation() == generation, "{name}");
 
     // They hold as at first. Then the other end goes.
     let last = all.hang();

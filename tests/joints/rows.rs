@@ -117,7 +117,11 @@ fn a_joint_keeps_its_bodies_apart_from_its_first_step_on_and_until_it_breaks() {
         let mut simulation = Simulation::new(world, iterating(1), backend.device()).unwrap();
         let manifolds = |simulation: &mut Simulation| simulation.step(1e-4).unwrap().manifolds as usize;
         assert_eq!(manifolds(&mut simulation), 3 * count, "{name}");
-        let free = |a: BodyHandle, b: BodyHandle| JointDesc { collide: false, ..JointDesc::rope(a, b, 50.0) };
+        let free = |a: BodyHandle, b: BodyHandle| {
+            let mut rope = JointDesc::rope(a, b, 50.0);
+            rope.collide = false;
+            rope
+        };
 
         let world = simulation.world_mut();
         let joints: Vec<_> = pairs.iter().map(|[a, b]| world.add_joint(free(*b, *a)).unwrap()).collect();

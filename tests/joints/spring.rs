@@ -69,7 +69,8 @@ fn a_stiff_spring_bears_a_load_with_its_own_stretch() {
 
 #[test]
 fn damping_leaves_falling_and_turning_alone() {
-    // Two cubes turn about each other on a spring with a strong damper: its length does not change, so nothing is damped.
+    // Two cubes turn about each other on a spring with a strong damper: its length does not change, so nothing is
+    // damped.
     let mut world = World::new();
     let spin = 3.0f32;
     // m w^2 r = k stretch, with r = 1 m and the reduced mass.

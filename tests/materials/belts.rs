@@ -149,8 +149,8 @@ fn a_belt_goes_along_slopes_and_stops_when_it_is_told() {
 
 #[test]
 fn two_belts_face_to_face_turn_a_ball_between_them_in_place() {
-    // Not pressed by gravity: the ball rests on one belt only, and rolls backwards so that its lowest point has the speed
-    // of the belt. Started so, it stays so.
+    // Not pressed by gravity: the ball rests on one belt only, and rolls backwards so that its lowest point has the
+    // speed of the belt. Started so, it stays so.
     let (mut world, _) = belt(0.7, Vec3::X * 2.0, Vec3::ZERO);
     let ball = BodyDesc::dynamic().at(Vec3::Y * 0.5).spinning(Vec3::Z * 4.0).with(Collider::sphere(0.5).friction(0.7));
     let body = world.add(ball).unwrap();

@@ -27,8 +27,9 @@ fn a_wheel_on_a_hinge_stops_after_i_w_over_friction() {
     }
 }
 
-/// A pendulum that hangs at a small angle from its lowest point and lets go swings to the other side, and each half swing takes 2
-/// tau / (m g l) off it: I theta'' = -m g l theta +- tau. It stops where gravity is not enough to move it.
+/// A pendulum that hangs at a small angle from its lowest point and lets go swings to the other side, and each half
+/// swing takes 2 tau / (m g l) off it: I theta'' = -m g l theta +- tau. It stops where gravity is not enough to move
+/// it.
 #[test]
 fn a_pendulum_with_friction_stops_where_it_should() {
     // Backward Euler takes some of a swing, too: at 120 steps a second 0.01 rad of each half.

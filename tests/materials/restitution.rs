@@ -7,8 +7,8 @@ fn ball(radius: f32, e: f32) -> Collider {
     Collider::sphere(radius).restitution(e).restitution_combine(Combine::Max)
 }
 
-/// Height of the ball's lowest point over the floor, and its energy over its weight: at a pose, velocities are those half a step
-/// before.
+/// Height of the ball's lowest point over the floor, and its energy over its weight: at a pose, velocities are those
+/// half a step before.
 fn energy(simulation: &mut Simulation, body: BodyHandle, radius: f32, dt: f32) -> (f32, f32) {
     let state = simulation.body(body).unwrap();
     let speed = state.linear_velocity.y - 0.5 * G * dt;
@@ -88,8 +88,8 @@ fn boxes_bounce_flat_and_on_an_edge() {
         assert!((reaches / 0.25 - 1.0).abs() < 0.02, "{case}: {reaches} m");
         assert!(state.angular_velocity.length() < 0.02, "{case}: {}", state.angular_velocity);
 
-        // On an edge, without friction: with r the lever of the edge and I the inertia about it, the impulse along the normal is
-        // p = (1 + e) u / (1/m + r_x^2 / I), p/m - u the speed afterwards, r_x p / I the spin.
+        // On an edge, without friction: with r the lever of the edge and I the inertia about it, the impulse along the
+        // normal is p = (1 + e) u / (1/m + r_x^2 / I), p/m - u the speed afterwards, r_x p / I the spin.
         let mut world = on_floor(Collider::half_space().friction(0.0), 0.0);
         let tilt = Quat::from_rotation_z(0.3);
         let corners = [Vec3::new(-0.3, -0.2, 0.0), Vec3::new(0.3, -0.2, 0.0)].map(|c| tilt * c);
@@ -138,7 +138,8 @@ fn a_row_of_balls_hands_on_what_comes_in() {
             let speeds: Vec<f32> = bodies.iter().map(|b| simulation.body(*b).unwrap().linear_velocity.x).collect();
             let case = format!("{iterations} iterations, dt {dt}, gap {gap}, {hitting}: {speeds:?}");
             let (momentum, energy) = (speeds.iter().sum::<f32>(), speeds.iter().map(|v| v * v).sum::<f32>());
-            // Impacts keep all of it. Balls that come to lie against each other are the iterations' own, which lose 1.2% in 4.
+            // Impacts keep all of it. Balls that come to lie against each other are the iterations' own, which lose
+            // 1.2% in 4.
             assert!((momentum / (2.0 * hitting as f32) - 1.0).abs() < 0.02, "{case}");
             assert!((energy / (4.0 * hitting as f32) - 1.0).abs() < 0.02, "{case}");
             for (i, v) in speeds.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// How far a ball of radius r has rolled when it stops: with inertia 2/5 m r^2, (I + m r^2) dw/dt = -lever m g, so it loses speed
-/// at 5/7 g lever / r.
+/// How far a ball of radius r has rolled when it stops: with inertia 2/5 m r^2, (I + m r^2) dw/dt = -lever m g, so it
+/// loses speed at 5/7 g lever / r.
 #[test]
 fn a_rolling_ball_stops_where_rolling_friction_says() {
     for (iterations, dt) in RANGE {

@@ -33,8 +33,8 @@ fn a_ball_that_flies_through_a_gate_is_told_in_and_out_and_not_touched() {
     let mut simulation = simulate(world, 4);
     let events = told(&mut simulation, 90);
     let overlap = |body, collider| Overlap { sensor: gate, sensor_collider: 1, body, collider };
-    // Overlaps are those of the start of a step. The ball's front is at 0.25 + 3 t, its back at -0.25 + 3 t; the cart's 0.1
-    // before and behind -5 + 6 t.
+    // Overlaps are those of the start of a step. The ball's front is at 0.25 + 3 t, its back at -0.25 + 3 t; the cart's
+    // 0.1 before and behind -5 + 6 t.
     let first = |at: f32| (at / DT).ceil() as u64;
     let expected = [
         (first(0.65 / 3.0), true, overlap(ball, 0)),

@@ -1,8 +1,8 @@
 //! Every kind of query against a search through all colliders.
 //!
-//! A cast's way is right when it lies between those of a query that is a tenth of a millimetre thicker and one that is as
-//! much thinner, both taken to the first of all colliders, and the collider that is named is touched there. Nothing is
-//! left out as ambiguous. Overlaps and distances are held to the same tenth of a millimetre.
+//! A cast's way is right when it lies between those of a query that is a tenth of a millimetre thicker and one that is
+//! as much thinner, both taken to the first of all colliders, and the collider that is named is touched there. Nothing
+//! is left out as ambiguous. Overlaps and distances are held to the same tenth of a millimetre.
 
 use crate::common::{Backend, Random};
 use crate::reference::{Solid, Target, apart, first_touch, first_within, targets};

@@ -8,6 +8,7 @@ mod brute;
 mod filters;
 mod frames;
 mod reference;
+mod soft;
 
 use common::{Backend, DRIVERS, Random, open};
 use drystone::glam::{Quat, Vec3};

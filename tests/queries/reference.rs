@@ -1,6 +1,7 @@
-//! The truth, in double precision and by other means than the engine's: signed distances of points to every shape in closed
-//! form, and for two shapes the nearest points of their difference by trying every sub-simplex of its corners, with both
-//! bounds checked: a direction that proves how far they are apart at least, and two points that prove how far at most.
+//! The truth, in double precision and by other means than the engine's: signed distances of points to every shape in
+//! closed form, and for two shapes the nearest points of their difference by trying every sub-simplex of its corners,
+//! with both bounds checked: a direction that proves how far they are apart at least, and two points that prove how far
+//! at most.
 
 use crate::common::Random;
 use drystone::glam::{DQuat, DVec3, Vec3};
@@ -49,6 +50,7 @@ impl Solid {
             }
             Shape::ConvexHull(_) => vertices.iter().map(|v| v.length()).fold(0.0, f64::max),
             Shape::HalfSpace => f64::INFINITY,
+            _ => unreachable!("a shape that is new here"),
         };
         Self { shape: shape.clone(), centre, rotation, vertices, faces, reach, scale: 1.0 }
     }
@@ -73,6 +75,7 @@ impl Solid {
                 inner.vertices.iter_mut().for_each(|v| *v = middle + (*v - middle) * scale);
             }
             Shape::HalfSpace => unreachable!("never asked with"),
+            _ => unreachable!("a shape that is new here"),
         }
         inner
     }
@@ -115,6 +118,7 @@ impl Solid {
                 if above <= 0.0 { above } else { self.faces.iter().map(|f| to_face(p, f)).fold(f64::MAX, f64::min) }
             }
             Shape::HalfSpace => p.y,
+            _ => unreachable!("a shape that is new here"),
         }
     }
 
@@ -142,6 +146,7 @@ impl Solid {
             }
             Shape::ConvexHull(_) => *self.vertices.iter().max_by(|a, b| l.dot(**a).total_cmp(&l.dot(**b))).unwrap(),
             Shape::HalfSpace => unreachable!("it reaches everywhere"),
+            _ => unreachable!("a shape that is new here"),
         };
         self.centre + self.rotation * (local * self.scale)
     }
@@ -162,7 +167,8 @@ fn to_face(p: DVec3, (normal, offset, corners): &(DVec3, f64, Vec<DVec3>)) -> f6
     edges().map(segment).fold(f64::MAX, f64::min)
 }
 
-/// The point of the hull of some points that is nearest to the origin, and which of them it needs: every subset is tried.
+/// The point of the hull of some points that is nearest to the origin, and which of them it needs: every subset is
+/// tried.
 fn nearest(points: &[DVec3]) -> (DVec3, Vec<DVec3>) {
     let mut best = (points[0], vec![points[0]]);
     for bits in 1u32..1 << points.len() {

@@ -43,6 +43,7 @@ impl Solid {
                     f64::MAX
                 }
             }
+            _ => unreachable!("a shape that is new here"),
         };
         d.dot(self.centre) + own
     }
@@ -171,6 +172,7 @@ impl Solid {
                 self.normals().into_iter().map(|n| n.dot(p) - self.reach(n)).fold(f64::MIN, f64::max)
             }
             Shape::HalfSpace => l.y,
+            _ => unreachable!("a shape that is new here"),
         }
     }
 
@@ -198,6 +200,7 @@ impl Solid {
             }
             Shape::ConvexHull(_) => self.normals().into_iter().map(width).fold(f64::MAX, f64::min) * 0.5,
             Shape::HalfSpace => f64::MAX,
+            _ => unreachable!("a shape that is new here"),
         }
     }
 }

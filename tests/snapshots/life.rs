@@ -135,7 +135,7 @@ fn what_is_prepared_and_not_run_counts_as_said() {
 
 #[test]
 fn user_buffers_are_in_it_and_have_to_be_the_same() {
-    let mine = |name: &str, stride, each| UserBuffer { name: name.to_owned(), stride, each };
+    let mine = |name: &str, stride, each| UserBuffer::new(name, stride, each);
     let user = vec![mine("paint", 8, List::Bodies), mine("wear", 4, List::Joints), mine("heat", 4, List::Manifolds)];
     let (world, _) = zoo();
     let made = |user: &[UserBuffer]| {

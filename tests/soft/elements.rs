@@ -1,5 +1,5 @@
-//! Forces of elements against derivatives of their energies in double precision, on random states: inverted, flat and far
-//! from rest. Blocks against second derivatives where they are exact, and positive semi-definite everywhere.
+//! Forces of elements against derivatives of their energies in double precision, on random states: inverted, flat and
+//! far from rest. Blocks against second derivatives where they are exact, and positive semi-definite everywhere.
 
 use crate::common::Random;
 use drystone::glam::{DMat3, DVec3, Mat3, Vec3};

@@ -4,14 +4,18 @@ use super::{run, simulation};
 use crate::common::iterating;
 use drystone::backend::Device;
 use drystone::glam::Vec3;
-use drystone::world::{AttachmentDesc, BodyDesc, Cloth, Collider, SoftDesc, SoftHandle, Solid, World};
+use drystone::world::{AttachmentDesc, BodyDesc, Cloth, Collider, SoftDesc, SoftHandle, SoftSurface, Solid, World};
 use drystone::{Settings, Simulation, Snapshot, scenes};
 
 /// Cloth between the world and a box, a block beside it, and boxes that fall.
 fn mixed() -> (World, SoftHandle) {
     let mut world = scenes::drop(10).unwrap();
     let cloth = SoftDesc::cloth(Vec3::new(20.0, 3.0, 0.0), Vec3::X, Vec3::Z, (9, 9), &Cloth::default());
-    let cloth = world.add_soft(cloth).unwrap();
+    let meeting = SoftSurface::new(0.01, 0.5).meeting_soft();
+    let cloth = world.add_soft(cloth.touching(meeting)).unwrap();
+    // Another one falls onto it from so high that it has come there after some tenths of a second.
+    let above = SoftDesc::cloth(Vec3::new(20.2, 3.1, 0.3), Vec3::X * 0.5, Vec3::Z * 0.5, (5, 5), &Cloth::default());
+    world.add_soft(above.touching(meeting)).unwrap();
     let weight = world.add(BodyDesc::dynamic().at(Vec3::new(21.0, 2.9, 1.0)).with(Collider::cuboid(Vec3::splat(0.1))));
     let weight = weight.unwrap();
     for corner in [0, 8] {
@@ -57,6 +61,7 @@ fn snapshots_and_rollback_go_on_to_the_bit() {
     let after_one = state(&mut simulation);
     // Between the frames something comes, something goes.
     let more = SoftDesc::rope(Vec3::ZERO, Vec3::X, 5, 1.0, 100.0, 0.1).moved(Vec3::Y * 9.0);
+    let more = more.touching(SoftSurface::new(0.02, 0.5).meeting_soft());
     simulation.world_mut().add_soft(more).unwrap();
     simulation.world_mut().remove_soft(cloth).unwrap();
     simulation.step(1.0 / 60.0).unwrap();

@@ -3,9 +3,14 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod contact;
 mod elements;
 mod held;
 mod life;
+mod measured;
+mod meeting;
+mod meshes;
+mod stages;
 mod truth;
 
 use drystone::backend::Device;

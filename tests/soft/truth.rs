@@ -134,8 +134,8 @@ fn what_is_turned_inside_out_or_flattened_recovers() {
 
 #[test]
 fn a_cantilever_bends_about_where_a_beam_does() {
-    // w L^4 / 8 E I and shear under its own weight. Linear tetrahedra bend too little, by 7% with four cells across; it swings
-    // for seconds, so the sag is the mean of a period.
+    // w L^4 / 8 E I and shear under its own weight. Linear tetrahedra bend too little, by 7% with four cells across; it
+    // swings for seconds, so the sag is the mean of a period.
     let mut world = World::new();
     let (length, side) = (1.0f32, 0.25f32);
     let solid = Solid { density: 1000.0, young: 4e6, poisson: 0.0, damping: 6e4 };

@@ -52,7 +52,8 @@ fn a_driver_without_a_gpu_is_neither_called_usable_nor_waited_for() {
 fn a_pipeline_cache_of_another_driver_is_left_alone() {
     let loader = Loader::system().unwrap();
     let made = |name: &str, pipeline_cache: Vec<u8>| {
-        let options = OwnDeviceOptions { name: Some(name.to_owned()), validation: true, pipeline_cache };
+        let options =
+            OwnDeviceOptions { name: Some(name.to_owned()), validation: true, pipeline_cache, ..Default::default() };
         let device = Arc::new(OwnDevice::new(&loader, &options).unwrap());
         let mut recording = Recording::new("probe");
         let out = recording.buffer("out", u64::from(probe::word::COUNT)).unwrap();

@@ -3,20 +3,10 @@
 //! `tools/golden` writes `tests/golden.txt` anew. Hashes are those of x86-64 under Linux; elsewhere only that they do not depend
 //! on threads or on the run is checked.
 
-use drystone::Simulation;
+use crate::common::{run_scene, small_scene};
 use drystone::backend::Device;
 use drystone::metrics::Metrics;
-use drystone::scenes::{self, Script};
-use std::collections::BTreeMap;
-
-/// Parameters of scenes that are large by default, to keep this short.
-const SMALLER: [(&str, &str, f64); 5] = [
-    ("pile", "bodies", 200.0),
-    ("pyramid", "base", 12.0),
-    ("drop", "bodies", 200.0),
-    ("ragdolls", "count", 8.0),
-    ("joint_grid", "side", 20.0),
-];
+use drystone::scenes;
 
 const STEPS: u32 = 20;
 
@@ -25,22 +15,17 @@ fn file() -> std::path::PathBuf {
 }
 
 /// Hash of the poses after some steps.
-fn hash(scene: &str, threads: usize) -> u64 {
-    let smaller = SMALLER.iter().filter(|s| s.0 == scene).map(|s| (s.1.to_owned(), s.2));
-    let scene = scenes::build(scene, &smaller.collect::<BTreeMap<_, _>>()).unwrap();
-    let mut script = Script::new(&scene);
-    let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: Some(threads) }).unwrap();
-    for step in 0..STEPS {
-        let time = f64::from(step) * f64::from(scene.dt);
-        script.before_step(&mut simulation, time, scene.dt).unwrap();
-        simulation.step(scene.dt).unwrap();
-    }
-    Metrics::of(&mut simulation).unwrap().pose_hash
+fn hash(scene: &str, device: Device) -> u64 {
+    Metrics::of(&mut run_scene(small_scene(scene), device, STEPS)).unwrap().pose_hash
+}
+
+fn on(threads: usize) -> Device {
+    Device::Cpu { threads: Some(threads) }
 }
 
 #[test]
 fn every_scene_has_the_poses_that_are_checked_in() {
-    let found: Vec<_> = scenes::NAMES.iter().map(|scene| (*scene, hash(scene, 1))).collect();
+    let found: Vec<_> = scenes::NAMES.iter().map(|scene| (*scene, hash(scene, on(1)))).collect();
     let text: String = found.iter().map(|(scene, hash)| format!("{scene} {hash:016x}\n")).collect();
     let text = format!(
         "# Hashes of poses after {STEPS} steps on the CPU backend, x86-64 under Linux. tools/golden writes them.\n{text}"
@@ -62,9 +47,22 @@ fn every_scene_has_the_poses_that_are_checked_in() {
 #[test]
 fn every_scene_has_the_same_poses_whatever_the_threads() {
     for scene in scenes::NAMES {
-        let one = hash(scene, 1);
+        let one = hash(scene, on(1));
         for threads in [2, 3, 8, 2] {
-            assert_eq!(hash(scene, threads), one, "{scene} on {threads} threads");
+            assert_eq!(hash(scene, on(threads)), one, "{scene} on {threads} threads");
         }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn every_scene_has_the_same_poses_on_baseline_instructions_and_on_those_of_x86_64_v3() {
+    assert!(
+        drystone_kernels::gpu::has_v3(),
+        "this test wants a processor with AVX2: without it both are the same code"
+    );
+    for scene in scenes::NAMES {
+        let baseline = hash(scene, Device::CpuBaseline { threads: Some(2) });
+        assert_eq!(baseline, hash(scene, on(2)), "{scene}");
     }
 }

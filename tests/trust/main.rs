@@ -1,5 +1,5 @@
-//! What was found by trying the engine as an adversary would, each as a test that is named after its symptom; and the hashes
-//! of all scenes. `docs/trust.md` lists them.
+//! What was found by trying the engine as an adversary would, each as a test that is named after its symptom; and the
+//! hashes of all scenes. `docs/trust.md` lists them.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -9,6 +9,7 @@ mod budgets;
 mod devices;
 mod files;
 mod golden;
+mod outside;
 mod quarantine;
 mod same_bits;
 mod supply;

@@ -51,6 +51,20 @@ fn kinematic(backend: &Backend) {
 }
 
 #[test]
+fn a_body_whose_colliders_lie_very_far_off_has_a_place_after_it_was_taken_out() {
+    let mut world = weightless();
+    let error = world.add(BodyDesc::dynamic().with(cube().at(Vec3::X * 1e31))).unwrap_err();
+    assert!(error.to_string().contains("collider position") && error.to_string().contains("1e30"), "{error}");
+    // As far as is accepted, and so fast that it leaves the range of numbers.
+    let far = BodyDesc { mass: Some(1.0), inertia: Some(Vec3::ONE), ..BodyDesc::dynamic() };
+    let far = far.with(cube().at(Vec3::new(1e30, -1e30, 1e30))).moving(Vec3::splat(f32::MAX));
+    let body = world.add(BodyDesc { position: Vec3::splat(f32::MAX), ..far }).unwrap();
+    let mut simulation = Simulation::new(world, Settings::default(), Backend::Cpu.device()).unwrap();
+    survive(&mut simulation, 10, "far off");
+    assert!(!simulation.body(body).unwrap().enabled);
+}
+
+#[test]
 fn a_rotation_that_is_no_number_takes_its_body_out() {
     rotation(&Backend::Cpu);
 }

@@ -1,5 +1,5 @@
-//! Where dependencies come from and what they are licensed under, as `deny.toml` has it: seen without a network, and without
-//! `cargo deny`, which knows of more.
+//! Where dependencies come from and what they are licensed under, as `deny.toml` has it: seen without a network, and
+//! without `cargo deny`, which knows of more.
 
 use serde_json::Value;
 use std::process::Command;

@@ -42,9 +42,8 @@ fn count(text: &str) -> Count {
 
 fn found() -> BTreeMap<String, Count> {
     let mut files = Vec::new();
-    for folder in
-        ["kernels/src", "engine/src", "engine/build.rs", "command", "tools/kernel-builder/src", "tools/c-header/src"]
-    {
+    let tools = ["tools/kernel-builder/src", "tools/c-header/src", "tools/kernel-stats/src"];
+    for folder in ["kernels/src", "engine/src", "engine/build.rs", "command"].into_iter().chain(tools) {
         let path = root().join(folder);
         if path.is_dir() { sources(&path, &mut files) } else { files.push(path) }
     }

@@ -20,7 +20,8 @@ fn crowd(device: Device, substeps: u32, limits: Limits) -> (Simulation, Vec<Body
     (Simulation::within(world, settings, device, limits).unwrap(), bodies)
 }
 
-/// Everything to one place within the step, in its third sub-step if there are so many; a force and a target for the step.
+/// Everything to one place within the step, in its third sub-step if there are so many; a force and a target for the
+/// step.
 fn say(simulation: &mut Simulation, bodies: &[BodyHandle], substeps: u32) {
     let world = simulation.world_mut();
     for (i, &body) in bodies[..MANY].iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::{DT, drystone, dynamic, folder, run, said, weightless};
 use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::scenes::file;
-use drystone::world::{JointDesc, WorldError};
+use drystone::world::{AttachmentDesc, JointDesc, SoftDesc, WorldError};
 use drystone::{Error, Settings, Simulation, Snapshot, vulkan};
 use std::process::Stdio;
 
@@ -99,6 +99,33 @@ fn a_handle_of_another_world_is_not_accepted() {
         one.remove(new).unwrap();
         assert!(matches!(one.desc(new), Err(WorldError::StaleBody { .. })));
     }
+}
+
+#[test]
+fn a_handle_of_a_soft_body_of_another_world_is_not_accepted() {
+    let rope = || SoftDesc::rope(Vec3::ZERO, Vec3::X, 4, 1.0, 1e3, 0.0);
+    let (mut one, mut two) = (weightless(), weightless());
+    let (a, b) = (one.add_soft(rope()).unwrap(), two.add_soft(rope()).unwrap());
+    let held = one.attach(AttachmentDesc::to_world(a, 0)).unwrap();
+    two.attach(AttachmentDesc::to_world(b, 0)).unwrap();
+    assert_eq!(a.index(), b.index(), "the same slot");
+    assert!(matches!(two.soft_desc(a), Err(WorldError::ForeignSoft { index: 0 })));
+    assert!(matches!(two.remove_soft(a), Err(WorldError::ForeignSoft { .. })));
+    assert!(matches!(two.set_particle_force(a, 0, Vec3::X), Err(WorldError::ForeignSoft { .. })));
+    assert!(matches!(two.attach(AttachmentDesc::to_world(a, 1)), Err(WorldError::ForeignSoft { .. })));
+    assert!(matches!(two.has_let_go(held), Err(WorldError::ForeignAttachment { index: 0 })));
+    let error = two.detach(held).unwrap_err();
+    assert!(error.to_string().contains("of another world"), "{error}");
+    // A copy has the same handles, and so has a world that comes back from bytes.
+    let mut simulation = Simulation::new(one.clone(), Settings::default(), CPU).unwrap();
+    simulation.step(DT).unwrap();
+    assert!(matches!(simulation.soft(b), Err(Error::World(WorldError::ForeignSoft { .. }))));
+    let snapshot = Snapshot::from_bytes(&simulation.snapshot().unwrap().to_bytes()).unwrap();
+    let mut back = Simulation::from_snapshot(&snapshot, CPU).unwrap();
+    assert_eq!(back.soft(a).unwrap().positions, simulation.soft(a).unwrap().positions);
+    back.world_mut().detach(held).unwrap();
+    back.step(DT).unwrap();
+    assert_eq!(back.world().soft_bodies().collect::<Vec<_>>(), [a]);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 /// A cache line: no two buffers share one.
 const ALIGN: usize = 64;
 
-/// Blocks from this size on ask for huge pages. A body's contacts lie anywhere in large buffers, and with small pages
-/// looking up where is a good part of the time: a fifth of the primal pass at a hundred thousand bodies.
+/// Blocks of at least this many bytes ask for huge pages. Contacts of a body are scattered over large buffers, and
+/// with small pages address translation takes a fifth of the primal pass at a hundred thousand bodies.
 const HUGE: usize = 2 << 20;
 
-/// Tells the system that huge pages are welcome for a block. It may ignore it.
+/// Advises the system to use huge pages for a block; it may ignore the advice.
 #[cfg(target_os = "linux")]
 fn welcome_huge_pages(start: *mut u8, size: usize) {
     use std::ffi::{c_int, c_void};
@@ -49,7 +49,7 @@ impl Block {
             return None;
         }
         if huge {
-            // Before the pages are there, which the first write brings.
+            // Must come before the first write, which maps the pages.
             welcome_huge_pages(start, size);
             // SAFETY: allocated with this size.
             unsafe { start.write_bytes(0, size) };

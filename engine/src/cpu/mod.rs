@@ -1,10 +1,10 @@
 //! Runs a recording natively: the same kernel functions, workgroups spread over threads.
 //!
-//! A dispatch is a parallel loop over ranges of workgroups; commands run one after the other, so every barrier of the
-//! schedule is kept without being asked for. What buffers and push constants hold is not trusted: the views that stages get check every
-//! index, see the head of `kernels/src/gpu/buffers.rs`. Nothing but the report is allocated while running. The results depend neither on the
-//! number of threads nor on who runs which range: kernels write each element once, or atomically in a way that
-//! commutes.
+//! A dispatch is a parallel loop over ranges of workgroups. Commands run one after the other, so every barrier of the
+//! schedule holds implicitly. The contents of buffers and push constants are not trusted: the views that stages get
+//! check every index (see the head of `kernels/src/gpu/buffers.rs`). Running allocates nothing but the report.
+//! Results depend neither on the number of threads nor on which thread runs which range: kernels write each element
+//! once, or atomically with commutative operations.
 
 mod memory;
 
@@ -16,10 +16,22 @@ use drystone_kernels::gpu::{Call, RawBuffer};
 use drystone_kernels::layout::DispatchArgs;
 use memory::Block;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Ranges of workgroups a thread gets of one dispatch: enough to even out ranges of different cost.
 const RANGES_A_THREAD: u32 = 8;
+
+/// Which instructions stages run on. Results are the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Instructions {
+    /// The best that stages are compiled for and the processor has: those of x86-64-v3, or the baseline.
+    #[default]
+    Best,
+    /// Those that every processor of the kind has.
+    Baseline,
+}
 
 /// A recording on the CPU.
 pub struct Cpu {
@@ -29,6 +41,8 @@ pub struct Cpu {
     memory: Vec<Block>,
     /// `None` for one thread: that is the caller's.
     pool: Option<rayon::ThreadPool>,
+    /// Which of its two forms of a stage runs.
+    instructions: Instructions,
 }
 
 /// A recording that shares the memory.
@@ -63,10 +77,15 @@ struct Shared<'a>(Call<'a>);
 unsafe impl Sync for Shared<'_> {}
 
 impl Cpu {
-    /// Allocates the recording's buffers, zeroed, and starts `threads` workers (one a core when `None`). With one thread none
-    /// is started: recordings run on the caller's, so that a server may have thousands of small worlds and spread them over
-    /// threads of its own.
+    /// Allocates the recording's buffers, zeroed, and starts `threads` workers (`None`: one a core). With one thread
+    /// no worker is started and recordings run on the caller's thread, so that a server can spread thousands of small
+    /// worlds over its own threads. An error when memory or threads are not available.
     pub fn new(recording: Recording, threads: Option<usize>) -> Result<Self> {
+        Self::with_instructions(recording, threads, Instructions::Best)
+    }
+
+    /// The same on instructions of one's choice: to compare their results, or to look for a fault of one of them.
+    pub fn with_instructions(recording: Recording, threads: Option<usize>, instructions: Instructions) -> Result<Self> {
         let builder = || {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(threads.unwrap_or(0))
@@ -78,11 +97,14 @@ impl Cpu {
         let device = DeviceInfo {
             backend: "cpu",
             name: format!("{} threads", pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)),
-            driver: "native".to_owned(),
+            driver: match instructions {
+                Instructions::Best => "native".to_owned(),
+                Instructions::Baseline => "native, baseline instructions".to_owned(),
+            },
             subgroup_size: 1,
         };
         let empty = Recording::new(recording.name());
-        let mut cpu = Self { device, recording: empty, parts: Vec::new(), memory: Vec::new(), pool };
+        let mut cpu = Self { device, recording: empty, parts: Vec::new(), memory: Vec::new(), pool, instructions };
         cpu.attach(recording.clone())?;
         cpu.recording = recording;
         Ok(cpu)
@@ -123,7 +145,7 @@ impl Ready {
         }
     }
 
-    fn run(&self, threads: u32) {
+    fn run(&self, threads: u32, instructions: Instructions) {
         match self {
             Self::Dispatch { stage, push, buffers, groups } => {
                 let count = match *groups {
@@ -134,7 +156,11 @@ impl Ready {
                         x.saturating_mul(y).saturating_mul(z).min(useful_groups(stage, buffers))
                     }
                 };
-                dispatch(stage, Call { push, buffers }, count, threads);
+                let form = match instructions {
+                    Instructions::Best => stage.run,
+                    Instructions::Baseline => stage.baseline,
+                };
+                dispatch(form, Call { push, buffers }, count, threads);
             }
             Self::Fill { target, value } => {
                 // SAFETY: the recording checked the range, which is in whole words; this thread is the only one here.
@@ -160,22 +186,23 @@ fn part(buffer: RawBuffer, offset: u64, size: u64) -> RawBuffer {
     RawBuffer { start: buffer.start.wrapping_add(offset as usize), size: size as usize }
 }
 
-/// Most workgroups of an indirect dispatch that can have anything to do: as many as there are lanes for every bit of its buffers. A GPU does
-/// not take more than some billions either; what is in such a buffer by mistake must not keep the processor busy for hours.
+/// Upper bound of the useful workgroups of an indirect dispatch: enough lanes for every bit of its largest buffer. A
+/// wrong number in the argument buffer must not keep the CPU busy for hours; a GPU does not take more than some
+/// billions either.
 fn useful_groups(stage: &Stage, buffers: &[RawBuffer]) -> u32 {
     let bytes = buffers.iter().map(|b| b.size as u64).max().unwrap_or(0);
     let groups = bytes.saturating_mul(8).div_ceil(u64::from(stage.threads.max(1)));
     u32::try_from(groups).unwrap_or(u32::MAX).min(Groups::most(stage))
 }
 
-fn dispatch(stage: &Stage, call: Call<'_>, groups: u32, threads: u32) {
+fn dispatch(form: unsafe fn(Call<'_>, Range<u32>), call: Call<'_>, groups: u32, threads: u32) {
     let ranges = groups.min(if threads > 1 { threads * RANGES_A_THREAD } else { 1 });
     let call = Shared(call);
     let run = |range: u32| {
         let call: &Shared<'_> = &call;
         let edge = |i: u32| (u64::from(groups) * u64::from(i) / u64::from(ranges)) as u32;
         // SAFETY: `Ready` holds a live buffer for every binding of the stage, and ranges do not overlap.
-        unsafe { (stage.run)(call.0, edge(range)..edge(range + 1)) };
+        unsafe { form(call.0, edge(range)..edge(range + 1)) };
     };
     if ranges <= 1 {
         (0..ranges).for_each(run);
@@ -220,14 +247,14 @@ impl Runner for Cpu {
 
     fn detach(&mut self, part: Part) -> Result<()> {
         let own = PartBlocks::check_detach(&self.recording, self.parts.iter().map(|p| &p.blocks), part)?;
-        // First the commands, which have addresses of what goes.
+        // Drop the commands first: they hold addresses of the memory that is freed.
         let slot = &mut self.parts[part.0 as usize];
         (slot.commands, slot.blocks) = (Vec::new(), PartBlocks::gone());
         self.recording.forget(own.clone());
         let small = self.recording.blocks();
         self.memory.truncate(small.len());
         for index in own.filter(|index| (*index as usize) < small.len()) {
-            // An empty buffer still has an address. Without memory for that, it keeps what it had.
+            // An empty buffer still needs an address. If even that cannot be allocated, it keeps its old memory.
             if let Some(block) = Block::zeroed(small[index as usize].size) {
                 self.memory[index as usize] = block;
             }
@@ -255,7 +282,7 @@ impl Runner for Cpu {
 
     fn run_part(&mut self, part: Part) -> Result<RunTimes> {
         let wanted = part;
-        let Self { parts, pool, recording, .. } = self;
+        let Self { parts, pool, recording, instructions, .. } = self;
         let part = parts.get_mut(part.0 as usize).filter(|p| p.blocks.is_there());
         let part = part.ok_or_else(|| no_part(recording, wanted))?;
         let mut times = RunTimes { run: part.runs, passes: Vec::with_capacity(part.commands.len()) };
@@ -263,7 +290,7 @@ impl Runner for Cpu {
         let mut run = || {
             for (command, (name, ready)) in part.commands.iter().enumerate() {
                 let start = Instant::now();
-                ready.run(threads);
+                ready.run(threads, *instructions);
                 times.passes.push(PassTime { name, command, commands: 1, time: start.elapsed() });
             }
         };

@@ -133,11 +133,11 @@ pub(super) fn switch(field: &str, number: u32) -> Result<bool, Failure> {
 }
 
 /// Slot and generation in one number; 0 is none.
-fn pack(index: u32, generation: u32) -> u64 {
+pub(super) fn pack(index: u32, generation: u32) -> u64 {
     (u64::from(generation) << 32) | (u64::from(index) + 1)
 }
 
-fn unpack(handle: u64) -> Option<(u32, u32)> {
+pub(super) fn unpack(handle: u64) -> Option<(u32, u32)> {
     Some(((handle as u32).checked_sub(1)?, (handle >> 32) as u32))
 }
 

@@ -1,5 +1,6 @@
 //! Steppers are made and destroyed here: what a C host chooses, and on what it runs.
 
+use super::buffers::{DrystoneUserBuffer, user_buffers};
 use super::error::{DrystoneResult, Failure, done};
 use super::memory::{DrystoneAllocator, FfiMemory};
 use super::sized::{Struct, put, read, slice, write};
@@ -51,11 +52,12 @@ pub struct DrystoneStepperDesc {
     pub memory_limit: u64,
     /// Acceleration of everything that falls: earth's along -y by default.
     pub gravity: [f32; 3],
-    /// 1 to record the commands of a step once, when lists grow or settings change, and only call them in a frame: recording is
-    /// then a matter of microseconds. Command buffers must be primary ones, outside of render passes. Vulkan only.
+    /// 1 to record the commands of a step once, when lists grow or settings change, and only call them in a frame:
+    /// recording is then a matter of microseconds. Command buffers must be primary ones, outside of render passes.
+    /// Vulkan only.
     pub recorded_once: u32,
-    /// Events of a frame that are told one by one, at most; those beyond are counted. 0, the default: by the size of the world, up
-    /// to 4096.
+    /// Events of a frame that are told one by one, at most; those beyond are counted. 0, the default: by the size of
+    /// the world, up to 4096.
     pub events: u32,
     /// How many queue families `shared_families` has.
     pub shared_family_count: u32,
@@ -64,6 +66,12 @@ pub struct DrystoneStepperDesc {
     pub shared_families: *const u32,
     /// Where device memory comes from, or NULL. It is copied. Vulkan only.
     pub allocator: *const DrystoneAllocator,
+    /// Buffers of the host's own. They are copied.
+    pub user_buffers: *const DrystoneUserBuffer,
+    /// How many there are.
+    pub user_buffer_count: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: `repr(C)`, the size first, no padding behind the last field; numbers take any bytes.
@@ -89,6 +97,9 @@ unsafe impl Struct for DrystoneStepperDesc {
             shared_family_count: 0,
             shared_families: std::ptr::null(),
             allocator: std::ptr::null(),
+            user_buffers: std::ptr::null(),
+            user_buffer_count: 0,
+            reserved: 0,
         }
     }
 }
@@ -151,7 +162,9 @@ pub unsafe extern "C" fn drystone_stepper_create_cpu(
     let make = |desc: &DrystoneStepperDesc, world: World| {
         let device = Device::Cpu { threads: (desc.threads > 0).then_some(desc.threads as usize) };
         let room = crate::stepper::first_capacities(&world).at_least(&room(desc));
-        let stepper = Stepper::with_user_buffers(&device, world, Settings::default(), room, Vec::new())?;
+        // SAFETY: this function's contract.
+        let user = unsafe { user_buffers(desc.user_buffers, desc.user_buffer_count) }?;
+        let stepper = Stepper::with_user_buffers(&device, world, Settings::default(), room, user)?;
         Ok(Backend::Cpu(Box::new(stepper)))
     };
     // SAFETY: this function's contract.
@@ -178,7 +191,8 @@ pub unsafe extern "C" fn drystone_stepper_create_vulkan(
             overflow: if desc.overflow == 1 { Overflow::Partial } else { Overflow::Skip },
             recorded_once: desc.recorded_once == 1,
             capacities: room(desc),
-            user_buffers: Vec::new(),
+            // SAFETY: this function's contract.
+            user_buffers: unsafe { user_buffers(desc.user_buffers, desc.user_buffer_count) }?,
             // SAFETY: this function's contract.
             shared_with: unsafe { slice("shared_families", desc.shared_families, desc.shared_family_count as usize) }?
                 .to_vec(),

@@ -38,7 +38,8 @@ pub enum DrystoneBodyKind {
     Static = 2,
 }
 
-/// How the coefficients of two colliders that touch become one. Of two different rules the later one in this list counts.
+/// How the coefficients of two colliders that touch become one. Of two different rules the later one in this list
+/// counts.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrystoneCombine {

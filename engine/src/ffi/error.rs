@@ -73,7 +73,11 @@ impl From<WorldError> for Failure {
             WorldError::StaleBody { .. }
             | WorldError::StaleJoint { .. }
             | WorldError::ForeignBody { .. }
-            | WorldError::ForeignJoint { .. } => DrystoneResult::ErrorStale,
+            | WorldError::ForeignJoint { .. }
+            | WorldError::StaleSoft { .. }
+            | WorldError::StaleAttachment { .. }
+            | WorldError::ForeignSoft { .. }
+            | WorldError::ForeignAttachment { .. } => DrystoneResult::ErrorStale,
             _ => DrystoneResult::ErrorValue,
         };
         Self::new(code, error.to_string())

@@ -95,22 +95,24 @@ pub(super) unsafe fn access(name: &str, from: *const DrystoneAccess) -> Result<O
     }
 }
 
-/// Records what was prepared: it does not submit, wait or allocate device memory. `frame` gets the number of the frame, from 1
-/// on, and may be NULL.
+/// Records what was prepared: it does not submit, wait or allocate device memory. `frame` gets the number of the frame,
+/// from 1 on, and may be NULL.
 ///
-/// On entry it waits for what `entry` names, the host's reads and writes of the engine's buffers. On exit what it wrote is
-/// visible to what `exit` names. Either may be NULL: then the host's own barriers or semaphores see to it. The compute
-/// pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
+/// On entry it waits for what `entry` names, the host's reads and writes of the engine's buffers. On exit what it wrote
+/// is visible to what `exit` names. Either may be NULL: then the host's own barriers or semaphores see to it. The
+/// compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
 ///
-/// Where `exit` names another queue family, both buffers of `DrystonePoseView`, from byte 0 to VK_WHOLE_SIZE, are released to it;
-/// the host acquires them there, behind a semaphore, and releases them to its `DrystoneVulkanHost.queue_family` when it is done.
-/// Where `entry` names the family, they are acquired again, behind a semaphore; those that were never released to it, such as
-/// in the first frame and buffers that growth has made since, are left out. The library's halves name the stages of its own queue
-/// only: `stages` and `access` are the host's. Nothing is handed over to families of `DrystoneStepperDesc.shared_families`.
+/// Where `exit` names another queue family, both buffers of `DrystonePoseView`, from byte 0 to VK_WHOLE_SIZE, are
+/// released to it; the host acquires them there, behind a semaphore, and releases them to its
+/// `DrystoneVulkanHost.queue_family` when it is done. Where `entry` names the family, they are acquired again, behind a
+/// semaphore; those that were never released to it, such as in the first frame and buffers that growth has made since,
+/// are left out. The library's halves name the stages of its own queue only: `stages` and `access` are the host's.
+/// Nothing is handed over to families of `DrystoneStepperDesc.shared_families`.
 ///
 /// # Safety
-/// As at the top of this header; `commands` is in the recording state, outside a render pass, of the host's queue family, which
-/// has the stages of `entry` and `exit` unless they are of another, and is submitted once, in the order of recording, to one queue.
+/// As at the top of this header; `commands` is in the recording state, outside a render pass, of the host's queue
+/// family, which has the stages of `entry` and `exit` unless they are of another, and is submitted once, in the order
+/// of recording, to one queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn drystone_record(
     stepper: *mut DrystoneStepper,

@@ -68,11 +68,11 @@ pub type DrystoneAllocate = Option<
 /// Takes memory back. The device no longer uses it.
 pub type DrystoneFree = Option<unsafe extern "C" fn(user: *mut c_void, memory: *const DrystoneMemory)>;
 
-/// A host's allocator of device memory. Its functions are called by the thread that calls the library, one call at a time for a stepper,
-/// when buffers are made and when they go: in `drystone_stepper_create_vulkan`, `drystone_prepare`, `drystone_restore`, those with
-/// `reserve` in their name and `drystone_stepper_destroy`, never in `drystone_record`. They must not call the library with the
-/// same stepper. What they give is memory of the host's device, as the request asks, and nobody else's until it is taken
-/// back; all of it is when the stepper is destroyed.
+/// A host's allocator of device memory. Its functions are called by the thread that calls the library, one call at a
+/// time for a stepper, when buffers are made and when they go: in `drystone_stepper_create_vulkan`, `drystone_prepare`,
+/// `drystone_restore`, those with `reserve` in their name and `drystone_stepper_destroy`, never in `drystone_record`.
+/// They must not call the library with the same stepper. What they give is memory of the host's device, as the request
+/// asks, and nobody else's until it is taken back; all of it is when the stepper is destroyed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DrystoneAllocator {
@@ -88,8 +88,8 @@ pub struct DrystoneAllocator {
     pub free: DrystoneFree,
 }
 
-// SAFETY: `repr(C)`, the size first, no padding behind the last field; numbers and pointers take any bytes, and a function that
-// is there is not NULL.
+// SAFETY: `repr(C)`, the size first, no padding behind the last field; numbers and pointers take any bytes, and a
+// function that is there is not NULL.
 unsafe impl Struct for DrystoneAllocator {
     const NAME: &'static str = "DrystoneAllocator";
 

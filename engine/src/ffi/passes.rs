@@ -43,8 +43,8 @@ pub(super) fn sums(times: &[RunTimes]) -> Vec<PassSum> {
     RunTimes { run: 0, passes }.by_stage()
 }
 
-/// Pass number `index`, from 0 on, of the report that `drystone_poll` told last. There are as many as `pass_count` of that says:
-/// none unless `timing` was asked for.
+/// Pass number `index`, from 0 on, of the report that `drystone_poll` told last. There are as many as `pass_count` of
+/// that says: none unless `timing` was asked for.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -89,7 +89,8 @@ unsafe impl Struct for DrystoneMemoryUse {
     }
 }
 
-/// Tells the memory of part `index`, from 0 on. `count` gets the number of parts; with `memory` NULL nothing else is told.
+/// Tells the memory of part `index`, from 0 on. `count` gets the number of parts; with `memory` NULL nothing else is
+/// told.
 ///
 /// # Safety
 /// As at the top of this header.

@@ -1,15 +1,16 @@
-//! Questions about the world, as C asks them: a list of queries, and answers by the number of each. On the CPU they are answered
-//! at once, in a host's frames behind the step that was recorded last, to be polled when that is done.
+//! Questions about the world, as C asks them: a list of queries, and answers by the number of each. On the CPU they are
+//! answered at once, in a host's frames behind the step that was recorded last, to be polled when that is done.
 
 use super::convert::{body_handle, choice, collider, from_body, switch};
 use super::describe::{DrystoneBody, DrystoneCollider};
 use super::error::{DrystoneResult, Failure, done, guard};
 use super::frames::{DrystoneAccess, access};
 use super::sized::{Struct, put, read, read_list, write};
+use super::soft::{DrystoneSoft, from_soft};
 use super::stepper::{DrystoneStepper, Inside, with};
 use super::vulkan::VkCommandBuffer;
 use crate::glam::{Quat, Vec3};
-use crate::queries::{OverlapHit, QueryBatch, QueryFilter, QueryHit, QueryResults, QueryRoom};
+use crate::queries::{OverlapHit, QueryBatch, QueryFilter, QueryHit, QueryResults, QueryRoom, SoftHit};
 use ash::vk::Handle;
 use std::collections::VecDeque;
 
@@ -57,6 +58,10 @@ pub struct DrystoneQuery {
     pub mask: u32,
     /// 1 when it sees sensors.
     pub sensors: u32,
+    /// 1 when a ray sees the surfaces of soft bodies. Other queries never do.
+    pub soft: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: `repr(C)`, the size first, no padding behind the last field; numbers and pointers take any bytes.
@@ -78,6 +83,8 @@ unsafe impl Struct for DrystoneQuery {
             groups: 0,
             mask: 0,
             sensors: 0,
+            soft: 0,
+            reserved: 0,
         }
     }
 }
@@ -94,12 +101,16 @@ pub struct DrystoneHit {
     pub body: DrystoneBody,
     /// Where, in world space; of overlaps nothing. Of a query that begins inside of the body, its own point or middle.
     pub point: [f32; 3],
-    /// Out of the body, of length one: against the way of a ray or cast that begins inside, zero for a search from there.
+    /// Out of the body, of length one: against the way of a ray or cast that begins inside, zero for a search from
+    /// there.
     pub normal: [f32; 3],
     /// The way to it, metres; 0 from inside.
     pub distance: f32,
     /// The same as a part of the reach or the motion, 0 to 1.
     pub fraction: f32,
+    /// The soft body that a ray met first; then `body` is 0, and `collider` the number of the triangle, as
+    /// `drystone_soft_triangles` counts them.
+    pub soft: DrystoneSoft,
 }
 
 // SAFETY: as above.
@@ -152,6 +163,20 @@ impl From<QueryHit> for DrystoneHit {
     }
 }
 
+impl From<SoftHit> for DrystoneHit {
+    fn from(hit: SoftHit) -> Self {
+        Self {
+            collider: hit.triangle,
+            point: hit.point.into(),
+            normal: hit.normal.into(),
+            distance: hit.distance,
+            fraction: hit.fraction,
+            soft: from_soft(hit.soft),
+            ..Self::defaults()
+        }
+    }
+}
+
 impl From<OverlapHit> for DrystoneHit {
     fn from(hit: OverlapHit) -> Self {
         Self { collider: hit.collider as u32, body: from_body(hit.body), ..Self::defaults() }
@@ -191,6 +216,12 @@ unsafe fn batch(queries: &[DrystoneQuery]) -> Result<(QueryBatch, Places), Failu
         if switch("DrystoneQuery.sensors", query.sensors)? {
             filter = filter.with_sensors();
         }
+        if switch("DrystoneQuery.soft", query.soft)? {
+            filter = filter.with_soft();
+        }
+        if query.reserved != 0 {
+            return Err(Failure::value("DrystoneQuery.reserved must be 0"));
+        }
         let shape = match query.shape.is_null() {
             true => None,
             // SAFETY: this function's contract.
@@ -222,8 +253,8 @@ pub unsafe extern "C" fn drystone_query_defaults(query: *mut DrystoneQuery) -> D
     done(|| unsafe { write("query", query, &DrystoneQuery::defaults()) })
 }
 
-/// Answers queries about the world as the last step left it, on the CPU: `drystone_query_hit` has the answers until the next
-/// call.
+/// Answers queries about the world as the last step left it, on the CPU: `drystone_query_hit` has the answers until the
+/// next call.
 ///
 /// # Safety
 /// As at the top of this header; there are `count` queries.
@@ -244,8 +275,8 @@ pub unsafe extern "C" fn drystone_query(
     })
 }
 
-/// Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be. Queries
-/// that are pending are forgotten. It allocates.
+/// Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be.
+/// Queries that are pending are forgotten. It allocates.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -266,13 +297,13 @@ pub unsafe extern "C" fn drystone_reserve_queries(
     })
 }
 
-/// Records the answers to queries behind the frame that was recorded last, about the state that it leaves behind: it does not
-/// submit, wait or allocate device memory. `frame` gets the number of that frame and may be NULL. What they wrote is visible to what
-/// `exit` names, which may be NULL.
+/// Records the answers to queries behind the frame that was recorded last, about the state that it leaves behind: it
+/// does not submit, wait or allocate device memory. `frame` gets the number of that frame and may be NULL. What they
+/// wrote is visible to what `exit` names, which may be NULL.
 ///
 /// # Safety
-/// As for `drystone_record`; there are `count` queries. The commands come behind those of the last recorded frame, and that
-/// frame does not count as completed before they are done.
+/// As for `drystone_record`; there are `count` queries. The commands come behind those of the last recorded frame, and
+/// that frame does not count as completed before they are done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn drystone_record_queries(
     stepper: *mut DrystoneStepper,
@@ -340,7 +371,10 @@ impl Inside {
         let &(kind, place) = places.get(query as usize).ok_or_else(none)?;
         let one = |hits: &[Option<QueryHit>]| hits.get(place).copied().flatten().map(DrystoneHit::from);
         let hit = match kind {
-            Ray => one(&results.rays),
+            Ray => {
+                let soft = results.soft_rays.get(place).copied().flatten().map(DrystoneHit::from);
+                one(&results.rays).or(soft)
+            }
             Cast => one(&results.casts),
             Closest => one(&results.closest),
             Overlap => {
@@ -353,8 +387,8 @@ impl Inside {
 }
 
 /// What query number `query` of the last answers met, and of overlaps number `item`, from 0 on; else `item` is 0.
-/// `DRYSTONE_RESULT_NOTHING` when there is none. `count` gets how many there are, of overlaps also those that are not listed, and
-/// may be NULL.
+/// `DRYSTONE_RESULT_NOTHING` when there is none. `count` gets how many there are, of overlaps also those that are not
+/// listed, and may be NULL.
 ///
 /// # Safety
 /// As at the top of this header.

@@ -52,8 +52,8 @@ impl From<BodyState> for DrystoneBodyState {
     }
 }
 
-/// The pose of a body as its user described it, as it lies in the buffers of `DrystonePoseView`: 32 bytes. An element of a
-/// buffer: it has no size in front, but a version, DRYSTONE_POSE_VERSION.
+/// The pose of a body as its user described it, as it lies in the buffers of `DrystonePoseView`: 32 bytes. An element
+/// of a buffer: it has no size in front, but a version, DRYSTONE_POSE_VERSION.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DrystoneBodyPose {
@@ -85,8 +85,8 @@ pub unsafe extern "C" fn drystone_body_state(
     })
 }
 
-/// Reads the poses of all body slots after the last step, on the CPU. `count` gets the number of slots; when there is not room
-/// for as many, `capacity`, nothing is written and the call fails, unless `poses` is NULL.
+/// Reads the poses of all body slots after the last step, on the CPU. `count` gets the number of slots; when there is
+/// not room for as many, `capacity`, nothing is written and the call fails, unless `poses` is NULL.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -152,7 +152,8 @@ pub unsafe extern "C" fn drystone_take_snapshot(stepper: *mut DrystoneStepper) -
     })
 }
 
-/// Makes room for a snapshot in the host's frames. Call it between `drystone_prepare` and `drystone_record`; it allocates.
+/// Makes room for a snapshot in the host's frames. Call it between `drystone_prepare` and `drystone_record`; it
+/// allocates.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -164,8 +165,8 @@ pub unsafe extern "C" fn drystone_reserve_snapshot(stepper: *mut DrystoneStepper
     })
 }
 
-/// Records copies of what the frame that was recorded last leaves behind. `drystone_poll_snapshot` has the snapshot when that
-/// frame is done. `frame` gets its number and may be NULL.
+/// Records copies of what the frame that was recorded last leaves behind. `drystone_poll_snapshot` has the snapshot
+/// when that frame is done. `frame` gets its number and may be NULL.
 ///
 /// # Safety
 /// As for `drystone_record`; the commands come behind those of the frame, which is not done before they are.
@@ -187,8 +188,8 @@ pub unsafe extern "C" fn drystone_record_snapshot(
     })
 }
 
-/// Takes the snapshot that was recorded last with frames up to `completed`: `drystone_snapshot_bytes` has it then. Earlier
-/// ones are dropped. `DRYSTONE_RESULT_NOTHING` when there is none. `frame` gets its frame and may be NULL.
+/// Takes the snapshot that was recorded last with frames up to `completed`: `drystone_snapshot_bytes` has it then.
+/// Earlier ones are dropped. `DRYSTONE_RESULT_NOTHING` when there is none. `frame` gets its frame and may be NULL.
 ///
 /// # Safety
 /// As at the top of this header; frames up to `completed` are done.
@@ -234,8 +235,8 @@ pub unsafe extern "C" fn drystone_snapshot_bytes(
     })
 }
 
-/// The world becomes that of a snapshot, whatever it was before; handles are those of the snapshot, too. In the host's frames
-/// with the next frame that is recorded. On failure the world stays what it was.
+/// The world becomes that of a snapshot, whatever it was before; handles are those of the snapshot, too. In the host's
+/// frames with the next frame that is recorded. On failure the world stays what it was.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -252,8 +253,8 @@ pub unsafe extern "C" fn drystone_restore(
     })
 }
 
-/// Keeps the state behind every frame from the next one on, so that `drystone_roll_back` can go back by up to so many. 0, the
-/// default, keeps nothing.
+/// Keeps the state behind every frame from the next one on, so that `drystone_roll_back` can go back by up to so many.
+/// 0, the default, keeps nothing.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -268,8 +269,8 @@ pub unsafe extern "C" fn drystone_keep_frames(stepper: *mut DrystoneStepper, fra
     })
 }
 
-/// Goes back to the state behind a frame that is kept. Everything that was said to the world since that frame was prepared is
-/// undone; handles given out since are void.
+/// Goes back to the state behind a frame that is kept. Everything that was said to the world since that frame was
+/// prepared is undone; handles given out since are void.
 ///
 /// # Safety
 /// As at the top of this header.

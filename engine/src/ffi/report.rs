@@ -85,8 +85,8 @@ pub enum DrystoneEventKind {
     SensorBegin = 5,
     /// It no longer overlaps it.
     SensorEnd = 6,
-    /// Collider `collider` of `body` and `other_collider` of `other` began to push each other, and one of them asked for it:
-    /// `DrystoneCollider.reports`.
+    /// Collider `collider` of `body` and `other_collider` of `other` began to push each other, and one of them asked
+    /// for it: `DrystoneCollider.reports`.
     ContactBegin = 7,
     /// They go on pushing each other.
     ContactPersist = 8,

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 
 /// # Safety
 /// `name` is NULL or ends with a 0.
-unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Failure> {
+pub(super) unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Failure> {
     if name.is_null() {
         return Err(Failure::pointer("name", true));
     }
@@ -16,7 +16,8 @@ unsafe fn text<'a>(name: *const c_char) -> Result<&'a str, Failure> {
     text.to_str().map_err(|_| Failure::value(format!("the name `{}` is not UTF-8", text.to_string_lossy())))
 }
 
-/// Sets a setting of the step by its name, such as "iterations"; switches take 0 or 1. The solver comes before its numbers.
+/// Sets a setting of the step by its name, such as "iterations"; switches take 0 or 1. The solver comes before its
+/// numbers.
 ///
 /// # Safety
 /// As at the top of this header.

@@ -1,8 +1,8 @@
 //! Structs of C hosts, which may be from an older or a newer header than this library: each begins with its size.
 //!
-//! *Read* from a host that knows fewer fields, those behind its last have their default. From one that knows more, what is
-//! unknown here must be zero: then the host does not ask for anything that this library cannot do. *Written* to a host, as
-//! many fields as both know are filled, and what only the host knows becomes zero.
+//! *Read* from a host that knows fewer fields, those behind its last have their default. From one that knows more, what
+//! is unknown here must be zero: then the host does not ask for anything that this library cannot do. *Written* to a
+//! host, as many fields as both know are filled, and what only the host knows becomes zero.
 
 use super::error::{DrystoneResult, Failure};
 use std::mem::MaybeUninit;
@@ -13,8 +13,8 @@ const LONGEST: usize = 4096;
 /// A struct that begins with its size.
 ///
 /// # Safety
-/// It is `repr(C)`, its first field is the `u32` with the size, it has no padding behind its last field, and any bytes are a
-/// value of it.
+/// It is `repr(C)`, its first field is the `u32` with the size, it has no padding behind its last field, and any bytes
+/// are a value of it.
 pub(super) unsafe trait Struct: Copy {
     /// Its name in C.
     const NAME: &'static str;

@@ -134,9 +134,9 @@ pub unsafe extern "C" fn drystone_start_cold(stepper: *mut DrystoneStepper) -> D
     })
 }
 
-/// Gets everything ready for a step of `dt` seconds, above 0 and up to 1. Takes over what was said to the world, and may
-/// allocate. `completed` is the number of the last frame that the device is through with, 0 at first; the CPU backend ignores
-/// it. What was prepared and neither recorded nor run is undone by the next call.
+/// Gets everything ready for a step of `dt` seconds, above 0 and up to 1. Takes over what was said to the world, and
+/// may allocate. `completed` is the number of the last frame that the device is through with, 0 at first; the CPU
+/// backend ignores it. What was prepared and neither recorded nor run is undone by the next call.
 ///
 /// # Safety
 /// As at the top of this header; frames up to `completed` are done.
@@ -163,7 +163,8 @@ impl Inside {
     }
 }
 
-/// Runs what was prepared, on the CPU. `frame` gets the number of the frame and may be NULL; `drystone_poll` has its report.
+/// Runs what was prepared, on the CPU. `frame` gets the number of the frame and may be NULL; `drystone_poll` has its
+/// report.
 ///
 /// # Safety
 /// As at the top of this header.
@@ -183,9 +184,9 @@ pub unsafe extern "C" fn drystone_run(stepper: *mut DrystoneStepper, frame: *mut
     })
 }
 
-/// Tells what the oldest frame did whose report was not told yet: of frames up to `completed`, each once, in their order.
-/// Never waits. `DRYSTONE_RESULT_NOTHING` when there is none. `drystone_report_event` has its events, `drystone_report_pass`
-/// the times of its passes, until the next call.
+/// Tells what the oldest frame did whose report was not told yet: of frames up to `completed`, each once, in their
+/// order. Never waits. `DRYSTONE_RESULT_NOTHING` when there is none. `drystone_report_event` has its events,
+/// `drystone_report_pass` the times of its passes, until the next call.
 ///
 /// # Safety
 /// As at the top of this header; frames up to `completed` are done.

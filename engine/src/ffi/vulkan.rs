@@ -69,7 +69,8 @@ unsafe impl Struct for DrystoneSupport {
     }
 }
 
-/// The host's Vulkan. Nothing of it is owned by this library: it is all alive until everything made from it is destroyed.
+/// The host's Vulkan. Nothing of it is owned by this library: it is all alive until everything made from it is
+/// destroyed.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DrystoneVulkanHost {
@@ -91,8 +92,8 @@ pub struct DrystoneVulkanHost {
     pub debug_utils: u32,
     /// 0.
     pub reserved: u32,
-    /// A VkAllocationCallbacks, or NULL. It is copied; its functions may be called by any thread, until everything made from
-    /// this is destroyed. Device memory is allocated without it.
+    /// A VkAllocationCallbacks, or NULL. It is copied; its functions may be called by any thread, until everything made
+    /// from this is destroyed. Device memory is allocated without it.
     pub allocation_callbacks: *const c_void,
 }
 
@@ -184,8 +185,8 @@ pub unsafe extern "C" fn drystone_vulkan_support(
     })
 }
 
-/// Sets the features that the kernels need in a chain of structs for vkCreateDevice (`pNext` of VkDeviceCreateInfo): in a
-/// VkPhysicalDeviceVulkan12Features, or in a VkPhysicalDeviceVulkanMemoryModelFeatures and a
+/// Sets the features that the kernels need in a chain of structs for vkCreateDevice (`pNext` of VkDeviceCreateInfo): in
+/// a VkPhysicalDeviceVulkan12Features, or in a VkPhysicalDeviceVulkanMemoryModelFeatures and a
 /// VkPhysicalDeviceScalarBlockLayoutFeatures. An error when the chain has neither; nothing is changed then.
 ///
 /// # Safety
@@ -276,8 +277,8 @@ unsafe fn load(from: &DrystoneVulkanHost) -> Result<Host, Failure> {
 /// Makes the kernels of a device. Nothing is compiled yet.
 ///
 /// # Safety
-/// As at the top of this header; the handles are alive, belong together, and outlive what is made from them, and the device
-/// has the features of `drystone_vulkan_enable`.
+/// As at the top of this header; the handles are alive, belong together, and outlive what is made from them, and the
+/// device has the features of `drystone_vulkan_enable`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn drystone_kernels_create(
     host: *const DrystoneVulkanHost,
@@ -292,8 +293,8 @@ pub unsafe extern "C" fn drystone_kernels_create(
     })
 }
 
-/// Compiles every pipeline that is not ready yet, which takes a while; another thread may do so meanwhile. Without it they are
-/// compiled when they are first needed.
+/// Compiles every pipeline that is not ready yet, which takes a while; another thread may do so meanwhile. Without it
+/// they are compiled when they are first needed.
 ///
 /// # Safety
 /// As at the top of this header.

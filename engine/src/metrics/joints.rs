@@ -5,6 +5,7 @@ use crate::{JointState, Result, Simulation};
 
 /// One quantity over all joints of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct OfJoints {
     /// The greatest.
     pub max: f64,
@@ -82,6 +83,7 @@ impl JointMetrics {
 
 /// The greatest of a quantity over joints and time, and its mean over both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct JointPeak {
     /// The value.
     pub value: f64,

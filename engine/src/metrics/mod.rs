@@ -2,8 +2,10 @@
 //! pull with and are off by.
 
 mod joints;
+mod soft;
 
 pub use joints::{JointMetrics, JointPeak, OfJoints, WorstJoints, joint_errors};
+pub use soft::{SoftMetrics, elastic_energy};
 
 use crate::backend::RunnerExt;
 use crate::glam::{DQuat, DVec3};
@@ -15,7 +17,7 @@ use drystone_kernels::detect::manifold::{FourPoints, record, word};
 use drystone_kernels::manifest::fnv1a;
 use drystone_kernels::state::rigid::kind;
 
-/// What a state amounts to.
+/// Quantities of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -37,7 +39,8 @@ pub struct Metrics {
     pub max_speed: f64,
     /// The body that has it, the first of several; `None` when nothing moves.
     pub fastest: Option<BodyHandle>,
-    /// Height of the top level: the highest centre of mass of a body that forces move; minus infinity when there is none.
+    /// Height of the top level: the highest centre of mass of a body that forces move; minus infinity when there is
+    /// none.
     pub top: f64,
     /// Hash of every pose's bytes.
     pub pose_hash: u64,
@@ -48,7 +51,7 @@ pub struct Metrics {
 impl Metrics {
     /// Of the simulation as it is.
     pub fn of(simulation: &mut Simulation) -> Result<Self> {
-        let gravity = simulation.world().gravity().as_dvec3();
+        let gravities = simulation.world().gravities().clone();
         let (b, runner, world) = simulation.inside();
         let bodies = runner.read(b.bodies)?;
         let poses = runner.read(b.poses)?;
@@ -57,24 +60,26 @@ impl Metrics {
         let dt = f64::from(runner.read(b.params)?[0].dt);
         let mut m = Self { top: f64::NEG_INFINITY, ..Self::default() };
         for (index, ((body, pose), velocity)) in bodies.iter().zip(&poses).zip(&velocities).enumerate() {
-            if body.kind == kind::DISABLED && world.slot(index as u32).is_some() && world.is_sent(index as u32) {
+            if body.is(kind::DISABLED) && world.slot(index as u32).is_some() && world.is_sent(index as u32) {
                 m.quarantined += 1;
             }
-            if body.kind != kind::DYNAMIC {
+            if !body.is_dynamic() {
                 continue;
             }
             let (mass, inertia) = (f64::from(body.mass), body.inertia.as_dvec3());
             let (v, w) = (velocity.linear.as_dvec3(), velocity.angular.as_dvec3());
             let r = pose.rotation;
-            // Velocities are differences over the last step: they belong to its middle, and so does the inertia. Those of
-            // second order belong to its end.
+            // Velocities are differences over the last step: they belong to its middle, and so does the inertia. Those
+            // of second order belong to its end.
             let end = DQuat::from_xyzw(r.x.into(), r.y.into(), r.z.into(), r.s.into()).normalize();
             let at_end = last_steps.get(index).is_some_and(|last| last.used != 0);
             let rotation = if at_end { end } else { DQuat::from_scaled_axis(w * (-0.5 * dt)) * end };
             let position = pose.position.as_dvec3();
             let spin = rotation * (inertia * (rotation.inverse() * w));
             m.kinetic_energy += 0.5 * (mass * v.length_squared() + w.dot(spin));
-            m.potential_energy -= mass * f64::from(body.gravity_scale) * gravity.dot(position);
+            m.potential_energy -= mass
+                * f64::from(body.gravity_scale)
+                * gravities.get(body.world() as usize).map_or(DVec3::ZERO, |g| g.as_dvec3()).dot(position);
             m.momentum += mass * v;
             m.angular_momentum += position.cross(mass * v) + spin;
             if v.length() > m.max_speed {
@@ -107,8 +112,8 @@ impl Metrics {
     }
 }
 
-/// A hash of the poses that are present, with their slots: the same poses have the same, to the bit. For poses as they are
-/// drawn; [`Metrics::pose_hash`] is one of the state behind them.
+/// A hash of the poses that are present, with their slots: the same poses have the same, to the bit. For poses as they
+/// are drawn; [`Metrics::pose_hash`] is one of the state behind them.
 pub fn pose_hash(poses: &[BodyPose]) -> u64 {
     let present = (0u32..).zip(poses).filter(|(_, pose)| pose.present == 1);
     let bytes =
@@ -118,6 +123,7 @@ pub fn pose_hash(poses: &[BodyPose]) -> u64 {
 
 /// A value, and the step after which it was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Peak {
     /// The value.
     pub value: f64,

@@ -1,12 +1,12 @@
 //! Barriers, derived from what every command reads and writes.
 //!
-//! Two commands *conflict* when they touch the same bytes and one of them writes. Before a command that conflicts with
-//! an earlier one, and is not yet ordered after it, a barrier is put; it names the kinds of use on both sides, and
-//! orders at once everything before it of those kinds. So a command that conflicts with nothing gets no barrier, and
-//! commands between two barriers may overlap on the device.
+//! Two commands *conflict* when they touch the same bytes and at least one of them writes. A barrier is put before a
+//! command that conflicts with an earlier one and is not yet ordered after it. The barrier names the kinds of use on
+//! both sides, and orders everything before it of those kinds at once. A command that conflicts with nothing gets no
+//! barrier, and commands between two barriers may overlap on the device.
 //!
-//! A recording is usually run again and again, and its end conflicts with its beginning like any other pair. What the
-//! barriers within a run leave open between one run and the next is closed by a barrier before the first command.
+//! A recording is usually run repeatedly, so its end can conflict with its beginning. Conflicts between one run and
+//! the next that the barriers within a run do not order are ordered by a barrier before the first command.
 
 use super::recording::{Recording, Use, UseKind};
 use drystone_kernels::gpu::BufferId;
@@ -15,6 +15,7 @@ use std::ops::Range;
 
 /// An execution barrier, and a memory barrier too when a write has to become visible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Barrier {
     /// Kinds of use that are waited for.
     pub before: BTreeSet<UseKind>,
@@ -37,6 +38,7 @@ pub enum Step {
 
 /// A recording's commands with the barriers between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Schedule {
     /// In the order of execution.
     pub steps: Vec<Step>,
@@ -97,8 +99,8 @@ impl Tracker {
         (!barrier.before.is_empty()).then_some(barrier)
     }
 
-    /// A barrier orders every earlier use of its first kinds before every later one of its second kinds, whichever
-    /// buffer it is about.
+    /// Notes that a barrier orders every earlier use of its `before` kinds before every later use of its `after`
+    /// kinds, whichever buffer it was made for.
     fn apply(&mut self, barrier: &Barrier) {
         for past in self.past.iter_mut().flatten() {
             if barrier.before.contains(&past.kind) && (barrier.memory || !past.writes) {
@@ -107,8 +109,8 @@ impl Tracker {
         }
     }
 
-    /// Remembers the uses of a command. What it overwrites need not be remembered: who comes later conflicts with
-    /// the command itself, and the command is ordered after that past.
+    /// Remembers the uses of a command. Uses that it overwrites are forgotten: later commands conflict with this
+    /// command, which is itself ordered after them.
     fn remember(&mut self, uses: &[Use]) {
         for u in uses {
             let past = &mut self.past[u.block.0 as usize];

@@ -1,8 +1,8 @@
-//! The step as data: what runs, over which buffers, in which order, and which barriers stand between.
+//! The step as data: which stages run, over which buffers, in which order, and with which barriers between them.
 //!
-//! A [`Recording`] is built without a device and says nothing about one. [`barriers::schedule`] derives its barriers
-//! from the access every stage declares, [`Recording`]'s `Display` prints it, and a backend runs it. The modules
-//! named after primitives append their passes to a recording.
+//! A [`Recording`] is built without a device and is independent of one. [`barriers::schedule`] derives its barriers
+//! from the access that every stage declares, [`Recording`]'s `Display` prints it, and a backend runs it. The modules
+//! under [`primitives`] and the phases of the step append their passes to a recording.
 
 pub mod barriers;
 pub mod detect;
@@ -12,6 +12,7 @@ pub mod primitives;
 pub mod queries;
 mod recording;
 mod sharing;
+pub(crate) mod soft_surface;
 mod solve;
 
 pub mod step;

@@ -1,13 +1,15 @@
-//! A batch of queries over the step's own buffers: the hierarchy anew, over the poses as they are now, then `ray_casts`,
-//! `shape_casts`, `overlaps` and `closest`, each as far as there is room for any.
+//! Plan of a batch of queries over the step's buffers: rebuilds the hierarchy over the current poses, then
+//! `ray_casts`, `shape_casts`, `overlaps` and `closest`, each only if the plan has capacity for it. In worlds with
+//! surfaces of soft bodies `soft_ray_casts` follows `ray_casts`; the others only look at colliders.
 
 use super::detect::bvh::Tree;
+use super::soft_surface::SoftSurfaces;
 use super::step::StepPlan;
 use super::{Buffer, PlanError, Recording};
 use crate::state::{HullBuffers, Role};
 use drystone_kernels::layout::Extent;
 use drystone_kernels::queries::records::{HitRecord, OverlapRecord, RayQuery, ShapeQuery, count};
-use drystone_kernels::queries::{closest, overlaps, ray_casts, shape_casts};
+use drystone_kernels::queries::{closest, overlaps, ray_casts, shape_casts, soft_ray_casts};
 
 /// How many queries of each kind a batch may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,12 +38,12 @@ impl QueryRoom {
         ]
     }
 
-    /// Whether a batch that needs so much fits.
+    /// Whether a batch of size `other` fits.
     pub fn holds(&self, other: &Self) -> bool {
         self.parts().iter().zip(other.parts()).all(|(room, needed)| room.1 >= needed.1)
     }
 
-    /// Room for both, in powers of two, so that it need not grow with every batch.
+    /// Capacity for both; grows to powers of two, so that it does not grow with every batch.
     pub(crate) fn grown_to(&self, other: &Self) -> Self {
         let grown = |a: u32, b: u32| if b > a { b.checked_next_power_of_two().unwrap_or(b) } else { a };
         Self {
@@ -56,6 +58,7 @@ impl QueryRoom {
 
 /// Buffers of a batch.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct QueryBuffers {
     /// How many queries there are of each kind: see
     /// [`count`].
@@ -82,6 +85,7 @@ pub struct QueryBuffers {
 
 /// A batch of queries ready to be recorded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct QueryPlan {
     /// The commands, over the step's buffers and those of the batch.
     pub recording: Recording,
@@ -121,6 +125,21 @@ impl QueryPlan {
                 ray_casts::Bind { nodes, volumes, order, colliders, poses, hulls, hull_faces, counts, queries, hits };
             let queries = Extent::counter(count::RAYS, room.rays);
             r.dispatch_each(rays, bind.with(ray_casts::Push { queries, leaves }))?;
+            if let Some(surfaces) = SoftSurfaces::record(r, step, name)? {
+                let Tree { nodes, volumes, order, .. } = surfaces.tree;
+                let bind = soft_ray_casts::Bind {
+                    nodes,
+                    volumes,
+                    order,
+                    soft_triangles: surfaces.soft.triangles,
+                    soft_vertices: surfaces.vertices,
+                    particles: surfaces.soft.particles,
+                    counts,
+                    queries: b.rays,
+                    hits,
+                };
+                r.dispatch_each(rays, bind.with(soft_ray_casts::Push { queries, leaves: surfaces.leaves }))?;
+            }
         }
         if casts > 0 {
             let (queries, hits) = (b.casts, b.cast_hits);

@@ -1,5 +1,5 @@
-//! Commands over named buffers. Building one checks everything that can be checked without a device, so that a
-//! backend only meets recordings that make sense.
+//! [`Recording`]: commands over named buffers. Building one checks everything that can be checked without a device,
+//! so that a backend only gets valid recordings.
 
 use crate::state::Role;
 use bytemuck::Pod;
@@ -10,6 +10,7 @@ use std::ops::Range;
 
 /// Why a command cannot be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// Two buffers of a recording have the same name.
     #[error("recording `{recording}` already has a buffer named `{name}`; names must differ, they appear in reports")]
@@ -132,6 +133,14 @@ pub enum PlanError {
         /// The other one.
         other: String,
     },
+    /// Elements of a user's buffer that are not whole words.
+    #[error("user buffer `{name}` has {stride} bytes an element; it must be a multiple of 4, and not 0")]
+    UserStride {
+        /// The buffer.
+        name: String,
+        /// Bytes an element.
+        stride: u32,
+    },
     /// A primitive is asked to handle more items than its indices reach.
     #[error("{what} of {count} items: at most {limit} are supported")]
     TooManyItems {
@@ -146,6 +155,7 @@ pub enum PlanError {
 
 /// A buffer as a recording knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BufferInfo {
     /// Shown in debuggers, reports and memory tables.
     pub name: String,
@@ -167,8 +177,9 @@ pub struct BlockId(pub u32);
 
 /// Memory that one buffer has to itself, or several that are never in use at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockInfo {
-    /// The buffer's name, or that of the largest with how many others there are.
+    /// The buffer's name, or that of the largest buffer and the number of others.
     pub name: String,
     /// Bytes: those of the largest buffer in it.
     pub size: u64,
@@ -192,6 +203,7 @@ impl BufferInfo {
 
 /// How many workgroups a dispatch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Groups {
     /// Known on the host.
     Direct(u32),
@@ -205,7 +217,8 @@ pub enum Groups {
 }
 
 impl Groups {
-    /// Most workgroups a dispatch of `stage` can have: every device takes as many, and lanes are numbered with 32 bits.
+    /// Largest number of workgroups of a dispatch of `stage`: every device supports it, and lanes are numbered with
+    /// 32 bits.
     pub fn most(stage: &Stage) -> u32 {
         (u32::MAX / stage.threads.max(1)).min(MAX_GROUPS_X.saturating_mul(MAX_GROUPS_X))
     }
@@ -218,6 +231,7 @@ impl Groups {
 
 /// One command of a recording.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Command {
     /// Runs a stage.
     Dispatch {
@@ -252,6 +266,7 @@ pub enum Command {
 
 /// By what means a command touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum UseKind {
     /// A stage, through a storage buffer binding.
     Shader,
@@ -263,6 +278,7 @@ pub enum UseKind {
 
 /// A command's use of a range of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Use {
     /// The buffer.
     pub buffer: BufferId,
@@ -294,7 +310,7 @@ pub struct Recording {
     buffers: Vec<BufferInfo>,
     blocks: u32,
     commands: Vec<Command>,
-    /// Blocks whose memory was given back.
+    /// Blocks whose memory was freed.
     gone: Vec<Range<u32>>,
 }
 
@@ -341,8 +357,8 @@ impl Recording {
         self.commands.iter().flat_map(|command| self.uses(command)).map(|used| used.block.0).collect()
     }
 
-    /// The memory of these blocks is given back: their buffers are empty from now on, and keep their numbers only. Those
-    /// behind which there is no other buffer go altogether, and their numbers are free again.
+    /// Frees these blocks: their buffers become empty and keep only their numbers. Blocks at the end of the list are
+    /// removed entirely, and their numbers are reused.
     pub(crate) fn forget(&mut self, blocks: Range<u32>) {
         for (id, info) in self.buffers.iter_mut().enumerate().filter(|(_, b)| blocks.contains(&b.block.0)) {
             (info.name, info.count) = (format!("gone {id}"), 0);
@@ -376,7 +392,7 @@ impl Recording {
         &mut self.commands
     }
 
-    /// The same buffers with only the first `count` commands: to look at what the passes leave behind, one by one.
+    /// The same buffers with only the first `count` commands, for inspecting what the passes leave behind one by one.
     pub fn first(&self, count: usize) -> Self {
         Self {
             name: format!("{}, first {count}", self.name),
@@ -432,7 +448,7 @@ impl Recording {
         self.buffer_as(name, Role::Result, count)
     }
 
-    /// Declares a buffer of `count` elements that holds nothing between runs: see [`Recording::share_scratch`].
+    /// Declares a buffer of `count` elements whose contents are lost between runs: see [`Recording::share_scratch`].
     pub fn scratch<T: Pod>(&mut self, name: impl Into<String>, count: u64) -> Result<Buffer<T>, PlanError> {
         self.buffer_as(name, Role::Scratch, count)
     }
@@ -482,7 +498,8 @@ impl Recording {
         self.blocks = count;
     }
 
-    /// Appends a dispatch of `groups` workgroups. None is nothing to do, and leaves no command.
+    /// Appends a dispatch of `groups` workgroups; 0 appends nothing. An error when a buffer, a range or the size is
+    /// invalid.
     pub fn dispatch(&mut self, groups: u64, invocation: Invocation) -> Result<(), PlanError> {
         let most = Groups::most(invocation.stage);
         let count = u32::try_from(groups)
@@ -588,7 +605,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Everything a command of this recording touches.
+    /// All buffer ranges that a command of this recording reads or writes.
     pub fn uses(&self, command: &Command) -> Vec<Use> {
         let whole = |buffer: BufferId| 0..self.buffers[buffer.0 as usize].size();
         let block = |buffer: BufferId| self.buffers[buffer.0 as usize].block;

@@ -2,8 +2,9 @@
 //! same time within it, lie in the same block.
 //!
 //! A buffer is in use from the first command that names it to the last. Buffers are placed from the largest to the
-//! smallest, each into the first block where it is in nobody's way, so a block is as long as its first buffer.
-//! Barriers are derived from blocks, so a pass that writes into memory which another pass has just read waits for it.
+//! smallest, each into the first block in which no other buffer is in use at the same time, so a block is as long as
+//! its first buffer. Barriers are derived from blocks, so a pass that writes into memory which another pass has just
+//! read waits for that pass.
 
 use super::recording::{BlockId, PlanError, Recording};
 use crate::state::Role;
@@ -31,7 +32,8 @@ impl Recording {
         lives
     }
 
-    /// Puts scratch that is not in use at the same time into the same memory. Called once, when all commands are there.
+    /// Puts scratch buffers that are not in use at the same time into the same memory. Call it once, when all
+    /// commands have been recorded.
     pub fn share_scratch(&mut self) {
         let lives = self.lives();
         let mut placed: Vec<Option<BlockId>> = vec![None; lives.len()];

@@ -2,6 +2,7 @@
 
 use super::detect::bvh::Tree;
 use super::recording::{BufferInfo, PlanError, Recording};
+use super::solve::pairs;
 use super::solve::soft::Soft;
 use super::solve::{self, Solve};
 use super::substeps::{self, ChosenSubsteps};
@@ -11,27 +12,49 @@ use crate::world::{BOX_EDGES, Features};
 use drystone_kernels::state::edits;
 use std::ops::Range;
 
-/// What is built into a step and cannot change from one to the next.
+/// Which solver a step has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// From body to body: AVBD, and VBD.
+    Descent,
+    /// Sequential impulses.
+    Impulse,
+    /// Soft contacts, and a pass that relaxes velocities.
+    SoftStep,
+    /// Positions, and velocities that follow from them.
+    Xpbd,
+}
+
+/// Options that are built into a plan. Changing one needs another plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepOptions {
+    /// The solver. Those that go from pair to pair leave out what is only for the descent.
+    pub method: Method,
     /// Primal and dual passes.
     pub iterations: u32,
     /// Colours, 1 to 32. Bodies that need more are solved in turn.
     pub colours: u32,
     /// Rounds of colouring a step.
     pub colour_rounds: u32,
+    /// Colours that have a dispatch of their own in every sweep. Bodies of others are solved in turn, with the same
+    /// result: too few cost time on the device, too many cost empty dispatches.
+    pub swept_colours: u32,
+    /// Rounds of colouring that have a dispatch of their own. One workgroup makes those that are left, if they are
+    /// needed.
+    pub swept_rounds: u32,
     /// Lanes that work together on a body of a small colour: a power of two up to 64. Subgroups that are narrower take
     /// as many as they have; the CPU has one.
     pub lanes: u32,
     /// Bodies from which on a colour is not small, and its bodies get one lane each.
     pub large_colour: u32,
-    /// Whether a step that does not fit is left out, rather than made without what did not fit.
+    /// Whether a step whose lists are too short is skipped as a whole, rather than made without what did not fit.
     pub strict: bool,
     /// Whether a pass behind the velocities corrects the error that is left (section 6).
     pub stabilise: bool,
     /// Whether there are dual passes; plain VBD has none.
     pub dual: bool,
-    /// Whether what hangs together is also moved as one. Only with dual passes, whose multipliers tell what touches.
+    /// Whether connected bodies are also moved as one. Only with dual passes, whose multipliers show what touches.
     pub momentum: bool,
     /// Whether every row of a contact has a stiffness of its own that is kept from step to step (Eq. 19).
     pub row_stiffness: bool,
@@ -39,17 +62,19 @@ pub struct StepOptions {
     pub adaptive: bool,
     /// Whether motion is integrated to second order: see `plan/solve/second.rs`.
     pub second_order: bool,
-    /// Whether poses are also kept as the user means them, for drawing.
+    /// Whether poses of the user's body space are also written, for drawing.
     pub body_poses: bool,
-    /// Pairs beyond which nobody looks for more, and the step is refused; `u32::MAX` for no limit.
+    /// Number of pairs at which the search stops and the step is refused; `u32::MAX` for no limit.
     pub most_pairs: u32,
-    /// What some collider of the world is or does.
+    /// Features that any collider of the world uses.
     pub features: Features,
+    /// Number of worlds, 0 where there is only one and nothing belongs to all: see [`World`](crate::world::World).
+    pub worlds: u32,
     /// Colours of particles; 0 without soft bodies.
     pub soft_colours: u32,
 }
 
-/// Most events of a frame that are told one by one, unless the host asks for more; the rest is counted.
+/// Largest default number of events of a frame that are reported one by one; further ones are only counted.
 pub(crate) const MOST_EVENTS: u32 = 4096;
 
 impl Default for StepOptions {
@@ -65,6 +90,11 @@ impl StepOptions {
         self.colour_rounds | 1
     }
 
+    /// Colours that have a dispatch of their own: one at least, and none that there is not.
+    pub(super) fn swept(&self) -> u32 {
+        self.swept_colours.min(self.colours).max(1)
+    }
+
     /// Overlaps with sensors that there is room for: as many as pairs, or none when there are no sensors.
     pub(super) fn sensed_room(&self, capacities: &Capacities) -> u32 {
         if self.features.sensors { capacities.pairs } else { 0 }
@@ -72,6 +102,7 @@ impl StepOptions {
 
     fn room(&self, capacities: &Capacities) -> Room {
         Room {
+            worlds: self.worlds.into(),
             bodies: capacities.bodies.into(),
             colliders: capacities.colliders.into(),
             manifolds: capacities.manifolds.into(),
@@ -101,6 +132,10 @@ impl StepOptions {
             hinges: capacities.hinges.into(),
             tetrahedra: capacities.tetrahedra.into(),
             attachments: capacities.attachments.into(),
+            soft_triangles: capacities.soft_triangles.into(),
+            soft_shown: if self.body_poses { capacities.particles.into() } else { 1 },
+            soft_faces: capacities.soft_faces.into(),
+            soft_pairs: capacities.soft_pairs.into(),
         }
     }
 }
@@ -117,6 +152,7 @@ pub(crate) fn event_room(capacities: &Capacities) -> u32 {
 
 /// A step ready to be run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StepPlan {
     /// The commands.
     pub recording: Recording,
@@ -124,11 +160,12 @@ pub struct StepPlan {
     pub buffers: StateBuffers,
     /// The room it has.
     pub capacities: Capacities,
-    /// The hierarchy over the colliders. It lies in scratch: whoever wants it calls [`StepPlan::repeat_tree`].
+    /// The hierarchy over the colliders. It is in scratch memory, so its contents are lost after the step: another
+    /// recording rebuilds it with [`StepPlan::repeat_tree`].
     pub tree: Tree,
     /// The commands that build it from poses and colliders. [`StepPlan::repeat_tree`] repeats them.
     pub tree_commands: Range<usize>,
-    /// What sub-steps need that the device chooses; none unless the options ask for it.
+    /// Buffers for sub-steps that the device chooses; `None` unless the options ask for it.
     pub chosen: Option<ChosenSubsteps>,
     /// Commands for the end of a frame, behind its sub-steps: poses for drawing. None unless the options ask for them.
     pub frame_end: Option<Recording>,
@@ -150,17 +187,21 @@ impl StepPlan {
         let r = &mut Recording::new("step");
         let s = &declare(r, &capacities, &options, user)?;
 
-        // Up to the gate nothing of the state is changed but what the host asked for.
+        // Up to the gate nothing but the host's edits changes the state.
         record_edits(r, s, capacities.edits)?;
-        let (tree, mut tree_commands) = detect::record_tree(r, s, capacities.colliders)?;
+        let (tree, mut tree_commands) = detect::record_tree(r, s, capacities.colliders, options.worlds)?;
         let touching = detect::record_touching(r, s, &capacities, &options, &tree)?;
+        let near = match (&s.soft, &s.soft_pairs) {
+            (Some(soft), Some(meeting)) => Some(detect::soft_pairs::record(r, s, soft, meeting, &capacities)?),
+            _ => None,
+        };
         let sizes = detect::record_gate(r, s, &capacities, &options)?;
 
         if options.adaptive {
             substeps::record_gate(r, s, &capacities, sizes, &options)?;
         }
         detect::record_contacts(r, s, &capacities, &options, &touching, sizes)?;
-        // While the rows of the last step are there.
+        // Must run before the rows of the last step are overwritten.
         let told = options.features.reports.then(|| detect::record_touching_before(r, s, &capacities, sizes));
         let told = told.transpose()?;
         if options.row_stiffness {
@@ -171,15 +212,22 @@ impl StepPlan {
         }
         let graph = graph::record(r, s, &capacities, &options, sizes)?;
 
-        let soft = s.soft.as_ref().map(|soft| Soft::record(r, s, soft, &capacities, &options, sizes)).transpose()?;
+        let soft = match &s.soft {
+            Some(soft) => Some(Soft::record(r, s, soft, &capacities, &options, sizes, (&tree, near))?),
+            None => None,
+        };
 
         let solve = Solve::new(r, s, &capacities, &options, sizes, graph, soft.as_ref())?;
         let jointed = solve.record_warm_start(r)?;
+        let pairs = if options.method == Method::Descent { None } else { Some(pairs::record_colours(&solve, r)?) };
         solve.record_predict(r)?;
         if options.second_order {
             solve::second::record_predict(&solve, r)?;
         }
-        solve.record_iterations(r, jointed)?;
+        match &pairs {
+            Some(pairs) => pairs::record(&solve, r, pairs)?,
+            None => solve.record_iterations(r, jointed)?,
+        }
 
         finish::record_joint_forces(&solve, r)?;
         if let Some(soft) = &soft {
@@ -187,6 +235,9 @@ impl StepPlan {
         }
         let impacts = if options.features.bounces { Some(solve::bounce::record_impacts(&solve, r)?) } else { None };
         finish::record_velocity(&solve, r)?;
+        if let Some(pairs) = &pairs {
+            pairs::record_velocities(&solve, r, pairs)?;
+        }
         if options.stabilise {
             solve.record_sweep(r, true)?;
         }
@@ -221,8 +272,8 @@ impl StepPlan {
         Ok(Self { recording, buffers, capacities, tree, tree_commands, chosen, frame_end })
     }
 
-    /// Appends the commands that build the hierarchy to a recording that shares the step's buffers. They always run there,
-    /// whatever sub-steps the device chooses.
+    /// Appends the commands that build the hierarchy to a recording that shares the step's buffers. They always run
+    /// there, whatever sub-steps the device chooses.
     pub fn repeat_tree(&self, r: &mut Recording) -> Result<(), PlanError> {
         let first = r.commands().len();
         r.repeat(&self.recording, self.tree_commands.clone())?;
@@ -242,12 +293,15 @@ fn declare(
 ) -> Result<StateBuffers, PlanError> {
     let s = StateBuffers::declare(r, &options.room(capacities))?;
     for buffer in user {
+        if buffer.stride == 0 || !buffer.stride.is_multiple_of(4) {
+            return Err(PlanError::UserStride { name: buffer.name.clone(), stride: buffer.stride });
+        }
         r.untyped(&buffer.name, Role::Persistent, buffer.stride, capacities.of(buffer.each).into())?;
     }
     Ok(s)
 }
 
-/// What belongs to a world whose lists are so long: the persistent buffers, with as many elements as are in use.
+/// The persistent buffers of a world with `used` elements in its lists, each with as many elements as are in use.
 pub(crate) fn persistent(
     used: &Capacities,
     options: &StepOptions,

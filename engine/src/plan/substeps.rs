@@ -1,8 +1,9 @@
-//! Sub-steps that the device chooses. A frame is as many runs of the step as there may be sub-steps; its first command
-//! finds out whether this one is among those chosen. If not, every dispatch of it is empty: those behind the gate
-//! anyway, and those before it because their sizes, which the host knows, are then taken from a buffer too.
+//! Sub-steps whose number the device chooses. A frame consists of the maximum number of runs of the step; the first
+//! command of each run decides whether that sub-step is made. If not, every dispatch of the run is empty: those
+//! behind the gate because it is closed, and those before it because their sizes, though known to the host, are also
+//! taken from a buffer.
 //!
-//! Fills and copies run in any case: they are of scratch.
+//! Fills and copies always run: they only touch scratch.
 
 use super::detect::Dispatches;
 use super::recording::{Command, Groups};
@@ -81,7 +82,7 @@ pub(super) fn record_need(solve: &Solve<'_>, r: &mut Recording) -> Result<(), Pl
 
 /// When all commands are there: puts the one that chooses before them, and makes every size come from it.
 pub(super) fn choose(r: &mut Recording, s: &StateBuffers) -> Result<ChosenSubsteps, PlanError> {
-    // Those that close what comes behind them run in any case.
+    // The stages that close the gates always run.
     let closes = |command: &Command| [substep_gate::STAGE.name, soft_gate::STAGE.name].contains(&command.name());
     let mut groups = Vec::new();
     for command in r.commands() {

@@ -1,4 +1,4 @@
-//! What is asked: checked when it is said, so that the device only meets queries that make sense.
+//! Batches of queries. Each query is checked when it is added, so that the device only gets valid ones.
 
 use super::{QueryError, QueryRoom};
 use crate::Result;
@@ -11,38 +11,49 @@ use drystone_kernels::state::rigid::{NONE, Size, shape};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a query sees: by default everything but sensors.
+/// Which colliders a query sees; by default all but sensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct QueryFilter {
-    /// Groups that the query is in, and groups that it sees, as with colliders: both sides have to agree. `None` sees
-    /// every collider.
+    /// Groups of the query, and mask of the groups that it sees, as with colliders: both sides have to agree. `None`
+    /// sees every collider.
     pub groups: Option<(u32, u32)>,
-    /// A body that it does not see: the one that asks, say.
+    /// A body that the query does not see, for example the one that asks.
     pub exclude: Option<BodyHandle>,
     /// Whether it sees sensors.
     pub sensors: bool,
+    /// Whether rays see the surfaces of soft bodies. Other queries never do.
+    pub soft: bool,
 }
 
 impl QueryFilter {
-    /// In `groups`, and seeing only what is in a group of `mask`.
+    /// Puts the query into `groups`, and lets it see only colliders in a group of `mask`.
     #[must_use]
     pub fn groups(mut self, groups: u32, mask: u32) -> Self {
         self.groups = Some((groups, mask));
         self
     }
 
-    /// Without a body.
+    /// Excludes a body.
     #[must_use]
     pub fn without(mut self, body: BodyHandle) -> Self {
         self.exclude = Some(body);
         self
     }
 
-    /// With sensors.
+    /// Lets the query see sensors too.
     #[must_use]
     pub fn with_sensors(mut self) -> Self {
         self.sensors = true;
+        self
+    }
+
+    /// Lets rays meet the surfaces of soft bodies, too: see [`QueryResults::soft_rays`].
+    ///
+    /// [`QueryResults::soft_rays`]: super::QueryResults::soft_rays
+    #[must_use]
+    pub fn with_soft(mut self) -> Self {
+        self.soft = true;
         self
     }
 
@@ -51,14 +62,15 @@ impl QueryFilter {
         Filter {
             exclude: self.exclude.map_or(NONE, BodyHandle::index),
             flags: if self.groups.is_none() { filter::EVERY_GROUP } else { 0 }
-                | if self.sensors { filter::SENSORS } else { 0 },
+                | if self.sensors { filter::SENSORS } else { 0 }
+                | if self.soft { filter::SOFT } else { 0 },
             groups,
             mask,
         }
     }
 }
 
-/// Longest way that is accepted, metres.
+/// Longest distance that a cast may have, metres.
 const FARTHEST: f32 = 1e15;
 
 /// Kinds of queries with shapes, in the order of the lists.
@@ -71,15 +83,15 @@ pub struct QueryBatch {
     pub(super) rays: Vec<RayQuery>,
     /// By [`KINDS`].
     pub(super) shapes: [Vec<ShapeQuery>; 3],
-    /// Kind, number and hull of those that are hulls.
+    /// Kind, number and hull of the queries whose shape is a hull.
     hulls: Vec<(usize, usize, Arc<Hull>)>,
-    /// Bodies that are not seen.
+    /// Bodies that some query excludes, to be checked when the batch is asked.
     excluded: Vec<BodyHandle>,
-    /// Colliders that all overlaps together may list.
+    /// Number of colliders that all overlap queries together may list.
     listed: u32,
 }
 
-/// What goes to the device.
+/// A batch as the device gets it.
 pub(crate) struct Asked<'a> {
     pub counts: [u32; count::KINDS as usize],
     pub rays: &'a [RayQuery],
@@ -93,7 +105,7 @@ impl QueryBatch {
         Self::default()
     }
 
-    /// Takes all queries out, and keeps the memory.
+    /// Removes all queries and keeps the memory.
     pub fn clear(&mut self) {
         self.rays.clear();
         self.shapes.iter_mut().for_each(Vec::clear);
@@ -107,13 +119,14 @@ impl QueryBatch {
         self.rays.is_empty() && self.shapes.iter().all(Vec::is_empty)
     }
 
-    /// The room it needs.
+    /// The number of queries of each kind, as [`QueryRoom`].
     pub fn room(&self) -> QueryRoom {
         let [casts, overlaps, closest] = [0, 1, 2].map(|kind| self.shapes[kind].len() as u32);
         QueryRoom { rays: self.rays.len() as u32, casts, overlaps, overlap_hits: self.listed, closest }
     }
 
-    /// What a ray meets first. The direction need not be of length one; the reach is in metres and may be infinite.
+    /// Adds a query for the first hit of a ray. The direction need not be of length one; the reach is in metres and
+    /// may be infinite. An error when the origin is not finite, the direction has no length or the reach is negative.
     pub fn ray(&mut self, origin: Vec3, direction: Vec3, reach: f32, filter: QueryFilter) -> Result<usize> {
         let index = self.rays.len();
         let wrong = |why| QueryError::Invalid { what: "ray", index, why };
@@ -127,13 +140,14 @@ impl QueryBatch {
         Ok(index)
     }
 
-    /// What a ball meets first that moves by `motion`, metres.
+    /// Adds a query for the first hit of a ball that moves by `motion`, metres.
     pub fn sphere_cast(&mut self, centre: Vec3, radius: f32, motion: Vec3, filter: QueryFilter) -> Result<usize> {
         self.shape_cast(&Shape::Sphere { radius }, centre, Quat::IDENTITY, motion, filter)
     }
 
-    /// What a shape meets first that moves by `motion`, metres, without turning. A hull must be on some body of the world,
-    /// which may be disjoint from everything: the device has its vertices from there. Half-spaces do not move.
+    /// Adds a query for the first hit of a shape that moves by `motion`, metres, without turning. A hull must be on
+    /// some body of the world, because the device takes its vertices from there; that body may be far from
+    /// everything. Half-spaces cannot be cast.
     pub fn shape_cast(
         &mut self,
         shape: &Shape,
@@ -147,15 +161,15 @@ impl QueryBatch {
             let (what, index) = (KINDS[0], self.shapes[0].len());
             return Err(QueryError::Invalid { what, index, why: "its motion must be finite, and below 1e15 m" }.into());
         }
-        // Of the largest component first: squares of short ways are nothing.
+        // Scale by the largest component first, because the squares of short distances underflow.
         let longest = motion.abs().max_element();
         let way = if longest > 0.0 { motion / longest } else { Vec3::ZERO };
         (query.direction, query.reach) = (way.normalize_or(Vec3::Y), way.length() * longest);
         Ok(self.push(0, query, shape, filter))
     }
 
-    /// What a shape overlaps, up to `most` colliders one by one: those with the lowest body slots and collider numbers.
-    /// [`OverlapHits::count`](super::OverlapHits::count) has how many there are, listed or not.
+    /// Adds a query for the colliders that a shape overlaps. Up to `most` are listed: those with the lowest body
+    /// slots and collider numbers. [`OverlapHits::count`](super::OverlapHits::count) has the number of all of them.
     pub fn overlap(
         &mut self,
         shape: &Shape,
@@ -172,16 +186,18 @@ impl QueryBatch {
         Ok(self.push(1, query, shape, filter))
     }
 
-    /// The point of the world that is nearest to `point`, no farther than `reach` metres, which may be infinite.
+    /// Adds a query for the point of the world nearest to `point`, no farther than `reach` metres, which may be
+    /// infinite.
     pub fn closest_point(&mut self, point: Vec3, reach: f32, filter: QueryFilter) -> Result<usize> {
-        // A ball without a radius, which is no collider that a world would take.
+        // A ball of radius 0. A world would refuse it, so the radius is set after the check.
         let ball = Shape::Sphere { radius: 1.0 };
         let mut query = self.shape(2, &ball, point, Quat::IDENTITY, filter)?;
         query.size.radius = 0.0;
         self.search(query, &ball, reach, filter)
     }
 
-    /// What is nearest to a shape, no farther than `reach` metres: the point is that on the world's side.
+    /// Adds a query for the collider nearest to a shape, no farther than `reach` metres; the hit has the point on the
+    /// world's side.
     pub fn closest(
         &mut self,
         shape: &Shape,
@@ -242,7 +258,8 @@ impl QueryBatch {
         self.excluded.extend(filter.exclude.filter(|body| self.excluded.last() != Some(body)));
     }
 
-    /// As the device gets it, with the hulls where it has them.
+    /// The batch as the device gets it, with hulls as slots of the device's tables. An error when an excluded body or
+    /// a hull is not in the world.
     pub(crate) fn asked(&self, world: &World) -> Result<Asked<'_>> {
         for body in &self.excluded {
             world.entry(*body)?;
@@ -260,7 +277,7 @@ impl QueryBatch {
     }
 }
 
-/// A reach as the device has it.
+/// Clamps a reach to what the device can compute with; `None` when it is negative or NaN.
 fn checked_reach(reach: f32) -> Option<f32> {
     (reach >= 0.0).then_some(reach.min(1e30))
 }

@@ -1,6 +1,6 @@
-//! Questions about the world, in batches: what rays, spheres and other shapes meet on their way, what shapes overlap, and
-//! what is nearest to them. They are answered on the device, through the hierarchy over the poses as they are there, and
-//! see every shape and every collider of a body.
+//! Batches of queries about the world: what rays, spheres and other shapes hit first, what shapes overlap, and what
+//! is nearest to them. The device answers them with a hierarchy built over its current poses; they see every shape
+//! and every collider of a body.
 //!
 //! ```
 //! use drystone::queries::{QueryBatch, QueryFilter};
@@ -30,17 +30,21 @@
 //! # Ok::<(), drystone::Error>(())
 //! ```
 //!
-//! [`Simulation::query`](crate::Simulation::query) waits for the answers. Inside a host's frames
-//! [`Stepper::record_queries`](crate::stepper::Stepper::record_queries) only records, behind the step of the frame, and
-//! the answers are polled frames later, or read by the host's own shaders where they lie ([`HitRecord`],
-//! [`OverlapRecord`]).
+//! [`Simulation::query`](crate::Simulation::query) waits for the answers. Inside a host's frames,
+//! [`Stepper::record_queries`](crate::stepper::Stepper::record_queries) only records them behind the step of the
+//! frame; the answers are polled some frames later, or read by the host's own shaders in device memory
+//! ([`HitRecord`], [`OverlapRecord`]).
 //!
-//! - **State.** Bodies are seen as they are on the device: one that was added since the last step is not there yet, and
-//!   one that was removed since is met, but not told.
-//! - **Inside.** Bodies are solid. A ray or cast that begins in one meets it at distance 0, with a normal against its
-//!   way; a search from inside finds it at distance 0, without a normal. The point is then that of the query.
-//! - **Order.** The nearest is told, of equally near ones that with the lower body slot, then the lower collider.
-//!   Overlaps are listed in the same order. Nothing depends on threads or on the order of the search.
+//! - **State.** Queries see the bodies as they are on the device: a body added since the last step is not there yet,
+//!   and a hit on a body removed since is not reported.
+//! - **Inside.** Bodies are solid. A ray or cast that begins inside one hits it at distance 0, with a normal against
+//!   its direction; a search from inside finds it at distance 0, with a zero normal. The point is then that of the
+//!   query.
+//! - **Order.** The nearest hit is reported; of equally near ones that with the lower body slot, then the lower
+//!   collider. Overlaps are listed in the same order. Nothing depends on threads or on the order of the search.
+//! - **Soft bodies.** Rays meet the surfaces of soft bodies when their filter says so ([`QueryFilter::with_soft`]):
+//!   triangles without an inside. Casts, overlaps and searches for the closest only look at colliders: they rest on
+//!   convex shapes that lie around a point, and a triangle of cloth is none.
 //! - **Precision.** Rays are as exact as single precision is at the distance from where they start. Casts and searches
 //!   end when shapes are known to be within a millionth of their size of each other.
 
@@ -51,13 +55,13 @@ pub use crate::plan::queries::{QueryBuffers, QueryPlan, QueryRoom};
 pub use batch::{QueryBatch, QueryFilter};
 pub use drystone_kernels::queries::records::{HIT_VERSION, HitRecord, OverlapRecord};
 pub(crate) use results::{Answers, Expected};
-pub use results::{OverlapHit, OverlapHits, QueryHit, QueryResults};
+pub use results::{OverlapHit, OverlapHits, QueryHit, QueryResults, SoftHit};
 
 /// A query that cannot be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// A query that makes no sense.
+    /// A query has invalid values.
     #[error("{what} {index} of the batch: {why}")]
     Invalid {
         /// Its kind.
@@ -78,7 +82,7 @@ pub enum QueryError {
         /// Which of its kind.
         index: usize,
     },
-    /// A batch with more queries than there is room for.
+    /// A batch has more queries than were reserved.
     #[error("the batch has {asked} {what}, and there is room for {room}; reserve more, or ask in several frames")]
     TooMany {
         /// The kind.
@@ -88,13 +92,13 @@ pub enum QueryError {
         /// How many there may be.
         room: u32,
     },
-    /// No room was made.
+    /// No memory was reserved for queries.
     #[error("there is no room for queries; call `reserve_queries` before they are recorded")]
     NotReserved,
     /// No frame was recorded yet.
     #[error("no frame was recorded yet, so there is nothing to ask about; record queries behind a frame")]
     NoFrame,
-    /// Too many batches are pending.
+    /// As many batches are pending as frames may be in flight.
     #[error(
         "{pending} batches of queries are pending, as many as frames may be; take the results of earlier ones first"
     )]

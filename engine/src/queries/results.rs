@@ -1,10 +1,11 @@
-//! What is answered: the device's records as the user sees them.
+//! Answers to queries: converts the device's records to handles and values for the user.
 
 use super::QueryBatch;
 #[cfg(feature = "vulkan")]
 use super::QueryRoom;
 use crate::glam::Vec3;
-use crate::world::{BodyHandle, World};
+use crate::world::{BodyHandle, SoftHandle, World};
+use drystone_kernels::queries::rays::soft::{SOFT, is_soft};
 use drystone_kernels::queries::records::{HitRecord, OverlapRecord};
 use drystone_kernels::state::rigid::NONE;
 
@@ -16,13 +17,34 @@ pub struct QueryHit {
     pub body: BodyHandle,
     /// Which of its colliders, in the order of its description.
     pub collider: usize,
-    /// Where, in world space. Of a query that begins inside of the body, its own point or middle.
+    /// Point of the hit, in world space. For a query that begins inside the body, the query's own point or centre.
     pub point: Vec3,
-    /// Out of the body, of length one: against the way of a ray or cast that begins inside, zero for a search from there.
+    /// Normal out of the body, of length one. For a ray or cast that begins inside, against its direction; for a
+    /// search that begins inside, zero.
     pub normal: Vec3,
-    /// The way to it, metres; 0 from inside.
+    /// Distance to the hit, metres; 0 from inside.
     pub distance: f32,
-    /// The same as a part of the reach or the motion, 0 to 1.
+    /// Distance as a fraction of the reach or the motion, 0 to 1.
+    pub fraction: f32,
+}
+
+/// A triangle of a soft body that a ray met first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SoftHit {
+    /// The soft body.
+    pub soft: SoftHandle,
+    /// Which triangle of its surface: [`World::soft_triangles`].
+    pub triangle: u32,
+    /// Its particles.
+    pub particles: [u32; 3],
+    /// Point of the hit, in world space.
+    pub point: Vec3,
+    /// Normal of the triangle, of length one, towards where the ray comes from.
+    pub normal: Vec3,
+    /// Distance to the hit, metres.
+    pub distance: f32,
+    /// Distance as a fraction of the reach, 0 to 1.
     pub fraction: f32,
 }
 
@@ -37,10 +59,12 @@ pub struct OverlapHit {
 
 /// What a shape overlaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OverlapHits {
-    /// As many as the query has room for: those with the lowest body slots, and of a body with the lowest colliders.
+    /// The listed colliders, as many as the query asked for at most: those with the lowest body slots, and within a
+    /// body the lowest colliders.
     pub hits: Vec<OverlapHit>,
-    /// How many there are on the device, listed or not.
+    /// Number of all overlapping colliders on the device, listed or not.
     pub count: u32,
 }
 
@@ -50,6 +74,9 @@ pub struct OverlapHits {
 pub struct QueryResults {
     /// What rays met.
     pub rays: Vec<Option<QueryHit>>,
+    /// What rays with [`with_soft`](super::QueryFilter::with_soft) met where a soft body came first: then `rays` has
+    /// nothing at the same place.
+    pub soft_rays: Vec<Option<SoftHit>>,
     /// What casts of spheres and other shapes met.
     pub casts: Vec<Option<QueryHit>>,
     /// What shapes overlap.
@@ -58,12 +85,12 @@ pub struct QueryResults {
     pub closest: Vec<Option<QueryHit>>,
 }
 
-/// What is needed of a batch to understand its answers.
+/// What has to be remembered of a batch to interpret its answers.
 #[derive(Debug)]
 pub(crate) struct Expected {
     rays: Vec<f32>,
     casts: Vec<f32>,
-    /// Place of the first one, and how many are listed.
+    /// Index of the first listed collider, and how many may be listed.
     overlaps: Vec<(u32, u32)>,
     closest: Vec<f32>,
     listed: u32,
@@ -115,7 +142,7 @@ impl Expected {
         }
     }
 
-    /// What the answers mean. Bodies that are no longer there are left out.
+    /// Converts the answers to results. Bodies that no longer exist are left out.
     pub fn results(&self, answers: &Answers, world: &World) -> QueryResults {
         let hits = |records: &[HitRecord], reaches: &[f32]| {
             records.iter().zip(reaches).map(|(record, reach)| hit(record, *reach, world)).collect()
@@ -130,6 +157,7 @@ impl Expected {
         });
         QueryResults {
             rays: hits(&answers.rays, &self.rays),
+            soft_rays: answers.rays.iter().zip(&self.rays).map(|(r, reach)| soft_hit(r, *reach, world)).collect(),
             casts: hits(&answers.casts, &self.casts),
             overlaps: overlaps.collect(),
             closest: hits(&answers.closest, &self.closest),
@@ -138,11 +166,26 @@ impl Expected {
 }
 
 fn hit(record: &HitRecord, reach: f32, world: &World) -> Option<QueryHit> {
-    if record.collider == NONE {
+    if record.collider == NONE || is_soft(record.collider) {
         return None;
     }
     let (body, collider) = world.collider_owner(record.collider, record.generation)?;
     let HitRecord { point, normal, distance, .. } = *record;
-    let fraction = if reach > 0.0 { (distance / reach).min(1.0) } else { 0.0 };
+    let fraction = fraction(distance, reach);
     Some(QueryHit { body, collider, point, normal, distance, fraction })
+}
+
+fn fraction(distance: f32, reach: f32) -> f32 {
+    if reach > 0.0 { (distance / reach).min(1.0) } else { 0.0 }
+}
+
+fn soft_hit(record: &HitRecord, reach: f32, world: &World) -> Option<SoftHit> {
+    if !is_soft(record.collider) {
+        return None;
+    }
+    let (soft, triangle, particles) = world.soft_store().triangle(record.collider & !SOFT)?;
+    let HitRecord { point, normal, distance, body, .. } = *record;
+    // Triangles are numbered anew when a soft body is removed: an answer from before is not somebody else's.
+    let same = soft.index() == body;
+    same.then_some(SoftHit { soft, triangle, particles, point, normal, distance, fraction: fraction(distance, reach) })
 }

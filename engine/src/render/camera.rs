@@ -83,7 +83,7 @@ impl Camera {
     }
 }
 
-/// The box around all bodies as they were added, half-spaces left out. `None` when there are none.
+/// The box around all bodies and soft bodies as they were added, half-spaces left out. `None` when there are none.
 pub fn bounds(world: &World) -> Option<Aabb> {
     let mut all = Aabb::EMPTY;
     for desc in world.handles().filter_map(|h| world.desc(h).ok()) {
@@ -95,6 +95,12 @@ pub fn bounds(world: &World) -> Option<Aabb> {
             let centre = desc.position + desc.rotation * collider.position;
             let extent = rotated(desc.rotation * collider.rotation, half) + radius;
             all = all.union(&Aabb { min: centre - extent, max: centre + extent });
+        }
+    }
+    for desc in world.soft_bodies().filter_map(|h| world.soft_desc(h).ok()) {
+        for i in 0..desc.len() {
+            let at = desc.position(i);
+            all = all.union(&Aabb { min: at, max: at });
         }
     }
     (all.min.x <= all.max.x).then_some(all)

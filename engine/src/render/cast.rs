@@ -1,4 +1,4 @@
-//! Rays of the caller's, many at a time: what is under the pointer, who sees whom.
+//! Casts many rays at once into a simulation, for picking and visibility. Waits for the device.
 
 use super::plan::record_cast;
 use super::{Attached, RenderError};
@@ -12,6 +12,7 @@ use drystone_kernels::state::rigid::NONE;
 
 /// What a ray met first.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RayHit {
     /// The body.
     pub body: BodyHandle,
@@ -40,7 +41,8 @@ impl RayCaster {
         Self::default()
     }
 
-    /// What each ray meets first. Directions need not be of length one; reach and distance are in metres.
+    /// Returns the first hit of each ray. Directions need not be of length one; reach and distance are in metres.
+    /// Waits for the device; an error names a ray with invalid values.
     pub fn cast(&mut self, simulation: &mut Simulation, rays: &[Ray]) -> Result<Vec<Option<RayHit>>> {
         let rays = rays.iter().enumerate().map(|(index, ray)| checked(index, ray)).collect::<Result<Vec<_>, _>>()?;
         if rays.is_empty() {

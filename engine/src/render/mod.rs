@@ -1,12 +1,13 @@
 //! Pictures of a simulation, by rays through the hierarchy that the step has built.
 //!
-//! A [`RenderPlan`] is a recording over the step's own buffers ([`Recording::sharing`](crate::plan::Recording::sharing)): it
-//! repeats the commands that build the hierarchy, so that it fits the poses as they are now, and goes on with `body_values`,
-//! `eye_rays`, `cast`, `sunlight`, `occlusion`, `shade` and `develop`. Nothing goes through the host. Renderers that want
-//! the picture as a debug view attach the plan to their [`Program`](crate::vulkan::Program) and read [`RenderBuffers::image`];
-//! everybody else calls [`Renderer::render`].
+//! A [`RenderPlan`] is a recording over the step's own buffers
+//! ([`Recording::sharing`](crate::plan::Recording::sharing)): it repeats the commands that build the hierarchy, so that
+//! it fits the poses as they are now, and goes on with `body_values`, `eye_rays`, `cast`, `sunlight`, `occlusion`,
+//! `shade` and `develop`. Nothing goes through the host. Renderers that want the picture as a debug view attach the
+//! plan to their [`Program`](crate::vulkan::Program) and read [`RenderBuffers::image`]; everybody else calls
+//! [`Renderer::render`].
 //!
-//! Shown are the bodies as they are on the device: one that was added since the last step is not there yet.
+//! Bodies are drawn as they are on the device: a body added since the last step is not visible yet.
 
 mod camera;
 mod cast;
@@ -26,7 +27,7 @@ use crate::stepper::Token;
 use crate::{Result, Simulation};
 use drystone_kernels::pictures::common::show;
 
-/// What cannot be drawn.
+/// Why a picture or a ray cast was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
@@ -40,7 +41,7 @@ pub enum RenderError {
         /// What it must be.
         must: &'static str,
     },
-    /// The camera looks nowhere.
+    /// The camera has no valid direction.
     #[error("the camera's {0}")]
     Camera(&'static str),
     /// A ray goes nowhere.
@@ -55,6 +56,7 @@ pub enum RenderError {
 
 /// What colours tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Show {
     /// Which body it is.
     #[default]
@@ -80,6 +82,7 @@ impl Show {
 
 /// A picture to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Picture {
     /// Where it is taken from.
     pub camera: Camera,
@@ -136,6 +139,7 @@ impl Picture {
 
 /// A picture that was made.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Image {
     /// Pixels across.
     pub width: u32,
@@ -155,7 +159,7 @@ pub struct Renderer {
     attached: Option<Attached<RenderBuffers>>,
 }
 
-/// A part of a simulation's runner. Gone when the simulation's buffers grow.
+/// A part of a simulation's runner. It is lost when the simulation's buffers are replaced.
 struct Attached<B> {
     generation: u64,
     part: Part,
@@ -165,8 +169,9 @@ struct Attached<B> {
 }
 
 impl Renderer {
-    /// A renderer for pictures of one size and quality. Its buffers are made with the first picture of a simulation, and
-    /// stay until the renderer goes ([`Simulation::free_attached`]), or the simulation goes or grows.
+    /// Makes a renderer for pictures of one size and quality; allocates nothing yet. Its buffers are allocated with
+    /// the first picture of a simulation, and are freed after the renderer is dropped
+    /// ([`Simulation::free_attached`]), or when the simulation is dropped or its buffers grow.
     pub fn new(options: RenderOptions) -> Result<Self> {
         options.check()?;
         Ok(Self { options, attached: None })
@@ -177,7 +182,7 @@ impl Renderer {
         self.options
     }
 
-    /// Makes a picture of the simulation as it is.
+    /// Draws the current state of a simulation. Waits for the device.
     pub fn render(&mut self, simulation: &mut Simulation, picture: &Picture) -> Result<Image> {
         let RenderOptions { width, height, .. } = self.options;
         let view = picture.view(width, height)?;

@@ -3,15 +3,16 @@
 use super::RenderError;
 use crate::plan::detect::bvh::Tree;
 use crate::plan::primitives::reduce;
+use crate::plan::soft_surface::SoftSurfaces;
 use crate::plan::step::StepPlan;
 use crate::plan::{Buffer, PlanError, Recording};
 use crate::state::HullBuffers;
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::layout::Extent;
 use drystone_kernels::pictures::common::{COLOURS, TILE, View};
-use drystone_kernels::pictures::{body_values, develop, eye_rays, occlusion, shade, sunlight};
-use drystone_kernels::queries::cast;
+use drystone_kernels::pictures::{body_values, develop, eye_rays, occlusion, shade, soft_shadows, sunlight};
 use drystone_kernels::queries::rays::{Hit, Ray};
+use drystone_kernels::queries::{cast, soft_cast};
 
 /// Size and quality of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,7 @@ impl RenderOptions {
 
 /// Buffers of a picture that others read or write.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct RenderBuffers {
     /// How the world is looked at, one element: written before each picture.
     pub view: Buffer<View>,
@@ -74,6 +76,7 @@ pub struct RenderBuffers {
 
 /// A picture ready to be made.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RenderPlan {
     /// The commands, over the step's buffers and those of the picture.
     pub recording: Recording,
@@ -130,11 +133,18 @@ impl RenderPlan {
             light: r.buffer(format!("{name}.light"), n)?,
         };
         let Samples { rays, hits, light, .. } = per_pixel;
+        let surfaces = SoftSurfaces::record(&mut r, step, name)?;
         for sample in 0..samples {
             let bind = eye_rays::Bind { views: view, rays };
             r.dispatch_each(n, bind.with(eye_rays::Push { count, sample }))?;
             record_cast(&mut r, step, rays, hits, count)?;
+            if let Some(surfaces) = &surfaces {
+                record_soft_cast(&mut r, surfaces, rays, hits, count)?;
+            }
             per_pixel.record_light(&mut r, step, view, sample, occlusion_rays)?;
+            if let Some(surfaces) = &surfaces {
+                per_pixel.record_soft_shadows(&mut r, surfaces, view, sample, occlusion_rays)?;
+            }
             let bind = shade::Bind {
                 views: view,
                 rays,
@@ -173,7 +183,56 @@ pub(super) fn record_cast(
     r.dispatch_each(u64::from(count), bind.with(cast::Push { count, leaves: step.capacities.colliders }))
 }
 
+/// Appends the search for triangles of soft bodies that lie before what the rays have hit.
+fn record_soft_cast(
+    r: &mut Recording,
+    surfaces: &SoftSurfaces,
+    rays: Buffer<Ray>,
+    hits: Buffer<Hit>,
+    count: u32,
+) -> Result<(), PlanError> {
+    let Tree { nodes, volumes, order, .. } = surfaces.tree;
+    let bind = soft_cast::Bind {
+        nodes,
+        volumes,
+        order,
+        soft_triangles: surfaces.soft.triangles,
+        soft_vertices: surfaces.vertices,
+        particles: surfaces.soft.particles,
+        rays,
+        hits,
+    };
+    r.dispatch_each(u64::from(count), bind.with(soft_cast::Push { count, leaves: surfaces.leaves }))
+}
+
 impl Samples {
+    /// Appends what soft bodies keep from the hits of one sample.
+    fn record_soft_shadows(
+        &self,
+        r: &mut Recording,
+        surfaces: &SoftSurfaces,
+        views: Buffer<View>,
+        sample: u32,
+        rays: u32,
+    ) -> Result<(), PlanError> {
+        let Tree { nodes, volumes, order, .. } = surfaces.tree;
+        let bind = soft_shadows::Bind {
+            nodes,
+            volumes,
+            order,
+            soft_triangles: surfaces.soft.triangles,
+            soft_vertices: surfaces.vertices,
+            particles: surfaces.soft.particles,
+            views,
+            rays: self.rays,
+            hits: self.hits,
+            sunlight: self.sunlight,
+            openness: self.openness,
+        };
+        let push = soft_shadows::Push { count: self.count, leaves: surfaces.leaves, sample, rays };
+        r.dispatch_each(u64::from(self.count), bind.with(push))
+    }
+
     /// Appends the light that reaches the hits of one sample.
     fn record_light(
         &self,

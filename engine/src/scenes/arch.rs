@@ -11,8 +11,8 @@ const RADIUS: f32 = 5.0;
 const HEIGHT: f32 = 1.0;
 const FRICTION: f32 = 0.7;
 
-/// A semicircular arch of `stones` equal wedges, without mortar, on two blocks that do not move. The stones touch and do
-/// not overlap. Thinner than 0.107 of its radius of 5 m it cannot stand (Heyman, "The Stone Skeleton", 1966).
+/// A semicircular arch of `stones` equal wedges, without mortar, on two blocks that do not move. The stones touch and
+/// do not overlap. Thinner than 0.107 of its radius of 5 m it cannot stand (Heyman, "The Stone Skeleton", 1966).
 pub fn arch(stones: u32, thickness: f32) -> Result<World, WorldError> {
     let mut world = floor(FRICTION)?;
     let block = Collider::cuboid(Vec3::new(2.0, HEIGHT, 2.0)).friction(FRICTION);

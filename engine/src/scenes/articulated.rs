@@ -6,8 +6,8 @@ use crate::world::joint::{Drive, JointAxis};
 use crate::world::{BodyDesc, BodyHandle, Collider, JointDesc, World, WorldError};
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-/// Figure 13: a wall of `columns` by `rows` bricks in running bond, each attached to the one beside it and the two below.
-/// An attachment bears a force of `bears` newtons and half as many newton metres: it is half a metre wide.
+/// Figure 13: a wall of `columns` by `rows` bricks in running bond, each attached to the one beside it and the two
+/// below. An attachment bears a force of `bears` newtons and half as many newton metres: it is half a metre wide.
 pub fn wall(columns: u32, rows: u32, bears: f32) -> Result<World, WorldError> {
     let mut world = floor(0.6)?;
     let brick = Collider::cuboid(Vec3::new(1.0, 0.5, 0.5)).friction(0.6);
@@ -58,8 +58,8 @@ fn ring(radius: f32, thickness: f32) -> BodyDesc {
     })
 }
 
-/// Figure 12: `side` by `side` rings that lie flat, and upright ones through each two neighbours. Those at the border do not
-/// move, or only those at the `corners`. The ball, if it has any mass, falls on the middle.
+/// Figure 12: `side` by `side` rings that lie flat, and upright ones through each two neighbours. Those at the border
+/// do not move, or only those at the `corners`. The ball, if it has any mass, falls on the middle.
 pub fn chainmail(side: u32, ball: f32, corners: bool) -> Result<World, WorldError> {
     let mut world = World::new();
     let (flat, upright) = (ring(0.5, 0.07), ring(0.42, 0.07));
@@ -95,8 +95,8 @@ pub fn chainmail(side: u32, ball: f32, corners: bool) -> Result<World, WorldErro
     Ok(world)
 }
 
-/// The middle of segment `i` of `count`, each `pitch` long, and how it is turned, in a chain from the origin along x that sags:
-/// a chain without slack carries nothing across it, whatever pulls at its ends.
+/// The middle of segment `i` of `count`, each `pitch` long, and how it is turned, in a chain from the origin along x
+/// that sags: a chain without slack carries nothing across it, whatever pulls at its ends.
 fn sagging(i: u32, count: u32, pitch: f32) -> (Vec3, Quat) {
     const TURN: f32 = 0.8;
     let each = TURN / count as f32;
@@ -324,7 +324,8 @@ pub fn limbs(count: u32) -> Result<World, WorldError> {
     Ok(world)
 }
 
-/// A net of `side` by `side` balls, each joined to its neighbours, held at its border: 190 make 36,100 bodies and 72,000 joints.
+/// A net of `side` by `side` balls, each joined to its neighbours, held at its border: 190 make 36,100 bodies and
+/// 72,000 joints.
 pub fn joint_grid(side: u32) -> Result<World, WorldError> {
     let mut world = World::new();
     let spacing = 0.25;

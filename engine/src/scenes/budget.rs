@@ -1,4 +1,5 @@
-//! How much a scene file may ask for. A file is text from anywhere, and a few thousand bytes of it can be copied a million times.
+//! Limits on what a scene file may ask for. Files are untrusted, and a few thousand bytes can describe a million
+//! copies.
 
 use crate::world::World;
 
@@ -10,12 +11,14 @@ pub struct Budget {
     pub bodies: usize,
     /// Most colliders, those of copies included.
     pub colliders: usize,
+    /// Most particles of soft bodies.
+    pub particles: usize,
 }
 
 impl Default for Budget {
-    /// A million bodies and four million colliders: two or three gigabytes.
+    /// A million bodies, four million colliders, and a million particles: three or four gigabytes.
     fn default() -> Self {
-        Self { bodies: 1_000_000, colliders: 4_000_000 }
+        Self { bodies: 1_000_000, colliders: 4_000_000, particles: 1_000_000 }
     }
 }
 
@@ -30,6 +33,21 @@ impl Budget {
     pub fn with_colliders(mut self, colliders: usize) -> Self {
         self.colliders = colliders;
         self
+    }
+
+    /// The same with at most so many particles.
+    pub fn with_particles(mut self, particles: usize) -> Self {
+        self.particles = particles;
+        self
+    }
+
+    /// Whether there is room for so many particles more. An error goes on after the place.
+    pub(super) fn check_particles(&self, world: &World, particles: usize) -> Result<(), String> {
+        let wanted = (world.soft_store().used().particles as usize).saturating_add(particles);
+        if wanted > self.particles {
+            return Err(format!(" would make {wanted} particles; a scene has at most {}", self.particles));
+        }
+        Ok(())
     }
 
     /// Whether there is room for `bodies` more, with so many colliders each. An error goes on after the place.

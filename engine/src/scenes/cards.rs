@@ -12,7 +12,8 @@ const FRICTION: f32 = 0.6;
 /// Light, as cards are: 1.4 kg a square metre would be cardboard of 2 cm.
 const DENSITY: f32 = 70.0;
 
-/// `levels` rows of leaning pairs, each one shorter than the row below, with lying cards between. Everything just touches.
+/// `levels` rows of leaning pairs, each one shorter than the row below, with lying cards between. Everything just
+/// touches.
 pub fn cards(levels: u32) -> Result<World, WorldError> {
     let mut world = floor(FRICTION)?;
     let Vec3 { x: length, y: thickness, z: width } = CARD;

@@ -1,6 +1,7 @@
 //! Scenes as the text of files: a body, a joint, an action a line. What is read back has the same bits.
 
 use super::joints::{AXES, word};
+use super::soft_file;
 use super::{Action, DT, Scene, SceneError};
 use crate::Settings;
 use crate::glam::{Quat, Vec3};
@@ -17,9 +18,9 @@ pub fn write(scene: &Scene, path: impl AsRef<Path>) -> Result<(), SceneError> {
     std::fs::write(path, to_text(scene)?).map_err(wrong)
 }
 
-/// A scene as the text of a file, from which the same world is made, to the bit but for the corners of hulls, which are written
-/// around their centre of mass and may differ in the last one. Bodies are as they were described; what was said to them since
-/// is an error, but for forces. The camera is not written.
+/// A scene as the text of a file, from which the same world is made, to the bit but for the corners of hulls, which are
+/// written around their centre of mass and may differ in the last one. Bodies are as they were described; what was said
+/// to them since is an error, but for forces. The camera is not written.
 pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
     let Scene { name, world, later, settings, dt, seconds, camera: _ } = scene;
     let unwritable = |problem: String| SceneError::Unwritable { scene: name.clone(), problem };
@@ -51,8 +52,12 @@ pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
     if !changed.is_empty() {
         file.push(format!("\"settings\": {}", object(changed)));
     }
+    let mut soft = Vec::new();
+    for handle in world.soft_bodies() {
+        soft.push(soft_file::write(world, handle, &called)?);
+    }
     let later = later.iter().map(|(at, act)| action(*at, act)).collect();
-    for (key, lines) in [("bodies", bodies), ("joints", joints), ("later", later)] {
+    for (key, lines) in [("bodies", bodies), ("joints", joints), ("soft", soft), ("later", later)] {
         let lines: Vec<String> = lines;
         if key == "bodies" || !lines.is_empty() {
             file.push(format!("\"{key}\": [\n    {}\n  ]", lines.join(",\n    ")));
@@ -61,7 +66,7 @@ pub fn to_text(scene: &Scene) -> Result<String, SceneError> {
     Ok(format!("{{\n  {}\n}}\n", file.join(",\n  ")))
 }
 
-/// What bodies are called in the file: those that have no name and a joint get one.
+/// What bodies are called in the file: those that have no name and a joint or an attachment get one.
 fn names(scene: &Scene) -> BTreeMap<BodyHandle, String> {
     let mut called: BTreeMap<BodyHandle, String> =
         scene.world.names().map(|(name, body)| (body, name.to_owned())).collect();
@@ -71,7 +76,8 @@ fn names(scene: &Scene) -> BTreeMap<BodyHandle, String> {
     });
     let taken: BTreeSet<String> = scene.world.names().map(|(name, _)| name.to_owned()).chain(added).collect();
     let joints = scene.world.joints().filter_map(|joint| scene.world.joint(joint).ok());
-    for body in joints.flat_map(|desc| [Some(desc.body_a), desc.body_b]).flatten() {
+    let held = scene.world.soft_store().attachments().filter_map(|(_, desc)| desc.body);
+    for body in joints.flat_map(|desc| [Some(desc.body_a), desc.body_b]).flatten().chain(held) {
         called.entry(body).or_insert_with(|| {
             let mut name = format!("body {}", body.index());
             while taken.contains(&name) {
@@ -101,15 +107,15 @@ fn changed(settings: &Settings) -> Fields {
 }
 
 /// Fields of an object, and their values as they are written.
-type Fields = Vec<(&'static str, String)>;
+pub(super) type Fields = Vec<(&'static str, String)>;
 
-fn object(fields: Fields) -> String {
+pub(super) fn object(fields: Fields) -> String {
     let fields: Vec<String> = fields.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
     if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
 }
 
 /// A number with as few digits as tell it apart from others when it is read in double precision.
-fn number(v: f32) -> String {
+pub(super) fn number(v: f32) -> String {
     if v == 0.0 {
         // Without a point it would be read as a whole number, which has no sign.
         return if v.is_sign_negative() { "-0.0" } else { "0" }.to_owned();
@@ -119,12 +125,12 @@ fn number(v: f32) -> String {
     if same { short } else { f64::from(v).to_string() }
 }
 
-fn list(values: &[f32]) -> String {
+pub(super) fn list(values: &[f32]) -> String {
     let values: Vec<String> = values.iter().map(|v| number(*v)).collect();
     format!("[{}]", values.join(", "))
 }
 
-fn vector(v: Vec3) -> String {
+pub(super) fn vector(v: Vec3) -> String {
     list(&v.to_array())
 }
 
@@ -132,12 +138,12 @@ fn rotation(q: Quat) -> String {
     list(&q.to_array())
 }
 
-fn text(v: &str) -> String {
+pub(super) fn text(v: &str) -> String {
     Value::from(v).to_string()
 }
 
 /// A field that is left out when it has its default: -0 is another than 0.
-fn put<T>(fields: &mut Fields, key: &'static str, value: T, default: T, write: impl Fn(T) -> String) {
+pub(super) fn put<T>(fields: &mut Fields, key: &'static str, value: T, default: T, write: impl Fn(T) -> String) {
     let (value, default) = (write(value), write(default));
     if value != default {
         fields.push((key, value));

@@ -4,11 +4,11 @@
 
 pub use super::budget::Budget;
 pub use super::export::{to_text, write};
-use super::joints;
 use super::json::{
     Checked, Object, Problem, Unique, array, each, integer, kind_of, list, number, one_of, single, switch, text, within,
 };
 use super::{Action, DT, Scene, SceneError};
+use super::{joints, soft_file};
 use crate::glam::{Quat, Vec3};
 use crate::render::Camera;
 use crate::world::{BodyDesc, BodyHandle, BodyKind, Collider, Combine, ContactReports, Hull, Shape, World, WorldError};
@@ -218,6 +218,10 @@ fn settings(value: &Value) -> Checked<Settings> {
             let text = format!(": there is no such setting with solver {solver}; there are: {}", known.join(", "));
             Err(Problem::new(text).inside(&name))
         }
+        // What the world has is looked at when it is simulated.
+        Err(error @ (SettingsError::Unsupported { .. } | SettingsError::CommonSubsteps)) => {
+            Err(Problem::new(format!(": {error}")))
+        }
     }
 }
 
@@ -378,6 +382,7 @@ fn scene(value: &Value, name: &str, budget: &Budget) -> Checked<Scene> {
             Ok(())
         })
     })?;
+    o.get("soft", |v| each(v, |v| soft_file::add(v, &mut world, budget)))?;
     let later = o.get("later", |v| {
         // Names are looked up in the order in which things happen.
         let mut order: Vec<(usize, &Value)> = list(v)?.iter().enumerate().collect();

@@ -38,8 +38,8 @@ fn steel(mass: f32) -> f32 {
     (mass / (7800.0 * 4.0 / 3.0 * PI)).cbrt()
 }
 
-/// Figures 7, 8 and 15: a chain of `links` with a ball `ratio` times as heavy as a link at its end, `angle` radians from
-/// hanging straight down.
+/// Figures 7, 8 and 15: a chain of `links` with a ball `ratio` times as heavy as a link at its end, `angle` radians
+/// from hanging straight down.
 pub fn pendulum(links: u32, ratio: f32, angle: f32) -> Result<World, WorldError> {
     let mut world = World::new();
     let way = Vec3::new(angle.sin(), -angle.cos(), 0.0);
@@ -76,7 +76,8 @@ pub fn chain_balls(links: u32, ratio: f32) -> Result<World, WorldError> {
 /// Side of the blocks on springs.
 const BLOCK: f32 = 0.5;
 
-/// Figure 2: three blocks and two springs, the upper one weak and the lower one `ratio` times as stiff. The topmost is fixed.
+/// Figure 2: three blocks and two springs, the upper one weak and the lower one `ratio` times as stiff. The topmost is
+/// fixed.
 pub fn spring_ratio(ratio: f32) -> Result<World, WorldError> {
     let mut world = World::new();
     let block = Collider::cuboid(Vec3::splat(BLOCK)).density(8.0);

@@ -78,6 +78,7 @@ fn axis(value: &Value) -> Checked<Axis> {
 }
 
 /// A joint that was added.
+#[non_exhaustive]
 pub struct Added {
     pub name: Option<String>,
     pub joint: JointHandle,

@@ -3,8 +3,7 @@
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// JSON in which no object says anything twice. `serde_json` alone would take the last, and the first would be a mistake
-/// that nobody is told of.
+/// JSON without duplicate keys. `serde_json` alone would silently take the last value of a repeated key.
 pub struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {

@@ -5,8 +5,8 @@ use crate::glam::{Quat, Vec3};
 use crate::world::{BodyDesc, Collider, World, WorldError};
 use std::f32::consts::FRAC_PI_2;
 
-/// Figures 1 and 3: levels of bricks, 1.0 x 0.5 x 0.5 m, laid as closed square rings in running bond, concentric from the
-/// outside in, held by friction alone. About `bricks` of them in `levels` levels.
+/// Figures 1 and 3: levels of bricks, 1.0 x 0.5 x 0.5 m, laid as closed square rings in running bond, concentric from
+/// the outside in, held by friction alone. About `bricks` of them in `levels` levels.
 pub fn pile(bricks: u32, levels: u32) -> Result<World, WorldError> {
     let mut world = floor(0.6)?;
     let brick = Collider::cuboid(Vec3::new(1.0, 0.5, 0.5)).friction(0.6);

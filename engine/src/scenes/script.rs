@@ -1,14 +1,15 @@
-//! What happens to a scene while it runs: bodies thrown in or taken away, pushes, kinematic bodies on their way, joints that
-//! are broken and repaired.
+//! Scripted actions of a scene while it runs: adding and removing bodies, impulses and forces, motion of kinematic
+//! bodies, breaking and repairing joints.
 
 use super::{Scene, SceneError};
 use crate::glam::{Quat, Vec3};
 use crate::world::{BodyDesc, BodyHandle, JointHandle, World};
 use crate::{Result, Simulation};
 
-/// Something that happens once. Bodies and joints go by their names in the world, bodies that are added by the one they
-/// are added with.
+/// A single action. It refers to bodies and joints by their names in the world; an added body by the name it is added
+/// with.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Action {
     /// A body is thrown in.
     Add {
@@ -122,7 +123,7 @@ impl Script {
 
     /// To be called before the step from `time` to `time + dt`. Returns the bodies that were added.
     pub fn before_step(&mut self, simulation: &mut Simulation, time: f64, dt: f32) -> Result<Vec<BodyHandle>> {
-        // Half a step is what sums of rounded steps may be off by in the longest runs.
+        // A tolerance of half a step covers the rounding error of the summed time in the longest runs.
         let now = time + 0.5 * f64::from(dt);
         let mut added = Vec::new();
         while let Some((_, action)) = self.later.pop_if(|(at, _)| f64::from(*at) <= now) {

@@ -1,5 +1,5 @@
-//! The scenes of "Adaptive Sub-stepping": much weight on light bodies, as published. The engine's own variants of the first
-//! two, with slack in the bridge and a smaller box, are `bridge` and `swing_box`.
+//! The scenes of "Adaptive Sub-stepping": much weight on light bodies, as published. The engine's own variants of the
+//! first two, with slack in the bridge and a smaller box, are `bridge` and `swing_box`.
 
 use super::floor;
 use crate::glam::{Quat, Vec3};
@@ -55,8 +55,8 @@ pub fn swinging_bridge(planks: u32) -> Result<World, WorldError> {
     Ok(world)
 }
 
-/// Section 4.1.3: `levels` levels of four balls of 1 kg with plates of 1 kg between them, a box of `mass` kilograms on top, and
-/// no friction.
+/// Section 4.1.3: `levels` levels of four balls of 1 kg with plates of 1 kg between them, a box of `mass` kilograms on
+/// top, and no friction.
 pub fn heavy_stack(levels: u32, mass: f32) -> Result<World, WorldError> {
     let mut world = floor(0.0)?;
     let mut height = 0.0;

@@ -1,10 +1,13 @@
-//! The numbers of augmented vertex block descent: what is published, and what this engine stands for.
+//! Settings of the solver, augmented vertex block descent (AVBD): this engine's defaults, the published scheme, and
+//! the plain vertex block descent (VBD) that it is compared with. Values only: nothing here touches a world or a
+//! device.
 
 /// How rotations are added and subtracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RotationForm {
-    /// By the exponential and the logarithm, and with the gyroscopic term: a free body keeps its angular momentum.
+    /// With the exponential and the logarithm of rotations and the gyroscopic term: a free body keeps its angular
+    /// momentum.
     Exact,
     /// To first order, as published (Eq. 20 and 21), without the gyroscopic term. A body that spins with 10 rad/s
     /// loses about a fifth of its spin in a second at 60 steps a second.
@@ -13,8 +16,8 @@ pub enum RotationForm {
 
 /// Numbers and switches of augmented vertex block descent.
 ///
-/// [`AvbdSettings::default`] is what this engine stands for, [`AvbdSettings::paper`] the published scheme. Start from
-/// one of them and change fields, they are all public:
+/// [`AvbdSettings::default`] is this engine's recommendation, [`AvbdSettings::paper`] the published scheme. All
+/// fields are public: start from one of the two and change fields.
 ///
 /// ```
 /// use drystone::{AvbdSettings, Settings};
@@ -37,182 +40,219 @@ pub enum RotationForm {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AvbdSettings {
-    /// Part of the error at the start of a step that is left alone, 0 to 1 (Eq. 18). 0.95 is the paper's. With
-    /// [`stabilise`](Self::stabilise) it is for limits of angles and for joints that carry much.
+    /// Fraction of the error at the start of a step that the step leaves uncorrected, 0 to 1 (Eq. 18). The paper uses
+    /// 0.95. With [`stabilise`](Self::stabilise), only angle limits and heavily loaded joints
+    /// ([`loaded`](Self::loaded)) use it.
     pub alpha: f32,
-    /// Iterations of the first step of a world, shared by its sub-steps, if that is more than others have; and of a step
-    /// for which [`Stepper::start_cold`](crate::Stepper::start_cold) asks for it. Multipliers carry from step to step
-    /// what is known of loads, and there are none yet: a chain would stretch, a lever overshoot and an arch sink until
-    /// they have built up.
+    /// Iterations of a world's first step, divided among its sub-steps, if that is more than an ordinary step has. A
+    /// step requested with [`Stepper::start_cold`](crate::Stepper::start_cold) gets them too. Multipliers carry the
+    /// loads from step to step, and a new world has none: until they have built up, a chain would stretch, a lever
+    /// overshoot and an arch sink.
     pub cold_iterations: u32,
-    /// The same for every body in series that joints hold to what does not move, if that makes more: what a load lacks
-    /// goes to and fro along a chain, a body an iteration. No step has more than 1,000 for it, and none has any without
-    /// [`cold_iterations`](Self::cold_iterations), or for assemblies beyond [`share_reach`](Self::share_reach).
+    /// Iterations of a cold step for every body in series that joints connect to something fixed, if that is more
+    /// than [`cold_iterations`](Self::cold_iterations): the missing part of a load travels back and forth along a
+    /// chain, one body an iteration. It never raises a step above 1,000 iterations. It has no effect when
+    /// [`cold_iterations`](Self::cold_iterations) is 0, and assemblies with more bodies than
+    /// [`share_reach`](Self::share_reach) times the iterations are not counted.
     pub cold_reach: u32,
     /// How fast the stiffness of contacts grows with error within a step (Eq. 12): an error of one size adds this many
     /// units in an iteration. 10 is the paper's number; the conversion is this engine's, see [units](Self#units).
     pub beta: f32,
-    /// What is kept of multipliers from step to step, 0 to 1, times alpha, and of stiffness with
-    /// [`row_stiffness`](Self::row_stiffness) (Eq. 19). 0.99 is the paper's. Not used with
-    /// [`stabilise`](Self::stabilise), where multipliers hold no correction that would have to fade.
+    /// Fraction of the multipliers that is kept from step to step, 0 to 1, on top of alpha; with
+    /// [`row_stiffness`](Self::row_stiffness) also of the stiffness (Eq. 19). The paper uses 0.99. Not used with
+    /// [`stabilise`](Self::stabilise), where multipliers contain no error correction that would have to fade.
     pub gamma: f32,
-    /// Stiffness of a new contact, in units. 1: the mass against which the contact works. Less sinks at few iterations,
-    /// more makes towers tremble.
+    /// Stiffness of a new contact, in units. At 1 the contact is as stiff as the mass it works against. With less,
+    /// bodies sink at few iterations; with more, towers tremble.
     pub k_start: f32,
-    /// Highest stiffness, in units, and with the size the highest multiplier (section 4, "Bounding the Dual
-    /// Variables"). 1e5: f32 resolves a part in 1.6e7, so a body's own inertia is still there to five bits and more
-    /// beside it.
+    /// Upper bound of the stiffness, in units; times the size it bounds the multiplier (section 4, "Bounding the Dual
+    /// Variables"). 1e5, because f32 resolves one part in 1.6e7: beside such a stiffness a body's own inertia still
+    /// keeps five bits and more.
     pub k_max: f32,
-    /// Stiffness for the load a contact carries: what a multiplier pushes with, over the size, times this. A contact
-    /// gives way by the size over this and the iterations while its load builds up. 200: a tower of n equal cubes bends
-    /// by that over its half width at every joint and buckles beyond about sqrt(2 x 200 x iterations) cubes; above it
-    /// tall stacks tremble.
+    /// Stiffness from the load that a contact carries: the multiplier's force over the size, times this. While its
+    /// load builds up, a contact gives way by the size over (this times the iterations), and in the second behind by a
+    /// quarter more ([`mean_pull`](Self::mean_pull)): as with 200. So a tower of n equal cubes bends by that distance
+    /// over its half width at every contact and buckles beyond about sqrt(2 x 200 x iterations) cubes.
     pub k_load: f32,
-    /// Stiffness for the mass a contact carries: what its multiplier pushes with, over the way by which it held its two
-    /// bodies back in the last step from where they would have gone, times this. Force over that way is mass over dt
-    /// squared, so the contact is as stiff as what it carries is heavy, and a blow, which pushes far, leaves no stiffness
-    /// behind. The smaller of this and [`k_load`](Self::k_load) counts. 4: each of the two bodies is held back, and the
-    /// ways of both are added; and twice that, since a tower of equals buckles at 2 (see [`k_heavy`](Self::k_heavy)).
+    /// Stiffness from the mass that a contact carries: the multiplier's force, over the distance by which the contact
+    /// held its two bodies back in the last step from where they would have gone, times this. Force over that
+    /// distance is mass over dt squared, so the contact is as stiff as what it carries is heavy. A blow holds bodies
+    /// back over a long distance and therefore leaves no stiffness behind. The smaller of this and
+    /// [`k_load`](Self::k_load) counts. 5 is 2 x 2 x 5/4: 2 because the distances of both bodies are added, twice that
+    /// because a tower of equal bodies buckles at 2 (see [`k_heavy`](Self::k_heavy)), and a quarter more as in
+    /// [`k_load`](Self::k_load).
     pub k_carried: f32,
-    /// Units of stiffness from a load about which a contact begins to get only half as much for more. Bodies hand a load
-    /// on an iteration late each: a stiff column of light bodies throws up what is heavy before its load has arrived
-    /// below. 32: columns of 40 equals reach 40 units; heavy stacks, balls under plates and mails reach thousands.
+    /// Stiffness from a load, in units, around which a contact starts to get less than its load asks for: the
+    /// stiffness u is multiplied by h + (1 - h) k_heavy / (k_heavy + u), with h = k_carried_heavy / k_carried. Bodies
+    /// hand a load on one iteration late each, so a stiff column of light bodies throws a heavy body up before the load
+    /// has arrived at the bottom. 32: columns of 40 equal bodies reach 50 units; heavy stacks, balls under plates and
+    /// chain mail reach thousands.
     pub k_heavy: f32,
-    /// Every row has a stiffness of its own, two tangents and a normal a contact point, kept from step to step (Eq.
-    /// 19), as published. Otherwise points have one, which follows the load and is not kept: one that outlives its
-    /// reason makes columns tremble, and the hot loops read three lines of memory a contact instead of four.
+    /// What is left of [`k_carried`](Self::k_carried) under heavy loads, see [`k_heavy`](Self::k_heavy); of
+    /// [`k_load`](Self::k_load) the same part is left. 2, because the distances of both bodies are added: as stiff as
+    /// what is carried is heavy, and no stiffer.
+    pub k_carried_heavy: f32,
+    /// How fast the running mean of a contact's normal force follows the force: in a step by this times the square
+    /// root of the way its bodies are held back, in sizes. See [`mean_pull`](Self::mean_pull).
+    pub mean_rate: f32,
+    /// Part of that by which the force a step begins with is drawn towards the mean. A few iterations make of contacts
+    /// springs, and of towers and arches elastic columns that nothing but implicit Euler damps; a spring whose force
+    /// slowly goes back to its mean dissipates the sway of what it carries. A converged step does not depend on the
+    /// forces it begins with.
+    pub mean_pull: f32,
+    /// Factor between a force and its mean beyond which the mean begins anew: a blow, or a load that left, is no sway.
+    pub mean_range: f32,
+    /// Whether every row (two tangents and a normal per contact point) has its own stiffness, kept from step to step
+    /// as published (Eq. 19). Otherwise a point has one stiffness, which follows the load and is not kept: stiffness
+    /// that outlives its load makes columns tremble, and with one the hot loops read three cache lines a contact
+    /// instead of four.
     pub row_stiffness: bool,
-    /// Rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18): smaller steps at
-    /// the bounds. Otherwise a contact that does not push has none, one that lets go has Eq. 14, and a body can be
-    /// thrown through a stiff contact that the sweep did not see: balls under ten tonnes gain energy that way.
+    /// Whether rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18), which
+    /// makes steps at the bounds smaller. Otherwise a contact that does not push adds no stiffness, one whose force
+    /// reaches its bound uses Eq. 14, and a body can be thrown through a stiff contact that the sweep did not see:
+    /// balls under ten tonnes gain energy that way.
     pub clamped_curvature: bool,
-    /// Rescales the stiffness of sliding friction (Eq. 14), by the whole force. Without it sliding bodies go a fifth
-    /// too far at 4 iterations. The paper leaves it out ("we use the simple solution", section 5).
+    /// Whether the stiffness of sliding friction is rescaled by the whole force (Eq. 14). Without it sliding bodies
+    /// go a fifth too far at 4 iterations. The paper leaves it out ("we use the simple solution", section 5).
     pub rescale_friction: bool,
-    /// Post-stabilisation (section 6): the iterations leave the overlap there is alone, and a pass behind them corrects
-    /// it without giving velocity. Multipliers are then kept whole from step to step, so a pile at rest needs no error
-    /// to carry its load.
+    /// Post-stabilisation (section 6): the iterations do not correct the overlap at the start of the step; a pass
+    /// behind them corrects it without adding velocity. Multipliers are then kept whole from step to step, so a pile
+    /// at rest carries its load without any error.
     pub stabilise: bool,
-    /// Bodies that hang together, and touch nothing that does not move, are also moved as one: few iterations lose
-    /// 3% to 70% of the momentum of an impact otherwise. Not in the paper.
+    /// Whether bodies that are connected and touch nothing fixed are also moved together as one rigid body. Without
+    /// it, few iterations lose 3% to 70% of the momentum of an impact. Not in the paper.
     pub momentum: bool,
-    /// How rotations are added. The default is exact; the paper's is of first order.
+    /// How rotations are added and subtracted. The default is exact; the paper's form is of first order.
     pub rotation: RotationForm,
-    /// Overlap that post-stabilisation leaves alone, in sizes. 5e-4: bodies lifted until they no longer touch would
-    /// fall again in the next step. Chosen on stacks and card houses.
+    /// Overlap that post-stabilisation does not correct, in sizes. 5e-4: bodies lifted until they no longer touch
+    /// would fall again in the next step. Chosen on stacks and card houses.
     pub slop: f32,
-    /// Part of a sticking point's drift that the iterations leave alone in a step, 0 to 1, with
-    /// [`stabilise`](Self::stabilise); without it, alpha. 1: a slow mode that is pulled back within the iterations has
-    /// the error integrated into its multipliers, and is unstable where it is damped by less than it is pulled back.
+    /// Fraction of a sticking point's drift that the iterations of a step leave uncorrected, 0 to 1, with
+    /// [`stabilise`](Self::stabilise); without it alpha is used instead. 1, because a slow mode that is pulled back
+    /// within the iterations integrates its error into the multipliers, and is unstable where its damping is weaker
+    /// than that pull.
     pub sticking: f32,
-    /// Overlap that the iterations of a step correct at most, in sizes: what turns into velocity. 0.02 a step is 1.2
-    /// sizes a second at 60 steps a second: bodies pushed into each other part without being thrown.
+    /// Largest overlap that the iterations of a step correct, in sizes: this correction turns into velocity. 0.02 a
+    /// step is 1.2 sizes a second at 60 steps a second, so that overlapping bodies part without being thrown.
     pub correction: f32,
-    /// The same of the pass behind the iterations, which gives no velocity: at 0.1 an
-    /// overlap of a size is gone after ten steps.
+    /// Largest overlap that the pass behind the iterations corrects in a step, in sizes; it adds no velocity. At 0.1
+    /// an overlap of one size is gone after ten steps.
     pub correction_stabilised: f32,
-    /// Part of the overlap that the pass behind the iterations corrects in a step, 0 to 1. Moving a body without giving
-    /// it velocity changes its height while the forces on it stay what they were, so a tower that sways is pumped by
-    /// what is corrected in step with it. 0.3 is ten times as fast as a tower of ten boxes sways, and leaves a third
-    /// after three steps.
+    /// Fraction of the overlap that the pass behind the iterations corrects in a step, 0 to 1. Moving a body without
+    /// giving it velocity changes its height while the forces on it stay the same, so corrections that keep time with
+    /// a swaying tower pump energy into it. 0.3 is ten times as fast as a tower of ten boxes sways, and leaves a
+    /// third of the overlap after three steps.
     pub stabilised_overlap: f32,
-    /// Overlap from which on a contact keeps nothing of the last step, in sizes: a conflict that no step solves must
-    /// not pile up force from step to step. 0.4 was chosen on bodies created inside each other.
+    /// Overlap, in sizes, beyond which a contact keeps nothing of the last step: a conflict that no step can solve
+    /// must not build up force from step to step. 0.4 was chosen on bodies created inside each other.
     pub deep: f32,
-    /// Distance within which a point whose feature was renamed takes over from the nearest one of the last step, in
-    /// sizes. 0.2: a tenth of the distance of a cube's corners, far more than a point moves in a step at rest.
+    /// Distance, in sizes, within which a contact point whose feature has a new name inherits the state of the
+    /// nearest point of the last step. 0.2: a tenth of the distance between a cube's corners, far more than a point
+    /// moves in a step at rest.
     pub rematch: f32,
-    /// Square of the drift from which on a sticking point gets new anchors, in squares of the size. 0.01 is a drift of
-    /// a tenth of the size: beyond it the linear error along the tangents is no longer small.
+    /// Square of the drift, in squares of the size, beyond which a sticking point gets new anchors. 0.01 is a drift
+    /// of a tenth of the size: beyond it the linear error along the tangents is no longer small.
     pub anchor_drift: f32,
-    /// Part of an outer force that a body may feel and still start a step as if it were held. The paper's guess takes
-    /// as much of gravity as was felt (0 here, 1 for [`free`](Self::free)); but what trembles is fed back that way. 0.3
-    /// was chosen on piles and columns at 4 iterations.
+    /// Fraction of an external force that may have accelerated a body in the last step for the body still to start
+    /// the next step as if it were held in place. The paper's initial guess uses exactly the measured fraction of
+    /// gravity (0 here and 1 for [`free`](Self::free)), which feeds trembling back. 0.3 was chosen on piles and
+    /// columns at 4 iterations.
     pub quiet: f32,
-    /// Part from which on it starts as if it were free; between, in proportion. Chosen with [`quiet`](Self::quiet).
+    /// Fraction from which on a body starts a step as if it were free; between [`quiet`](Self::quiet) and this, in
+    /// proportion. Chosen with [`quiet`](Self::quiet).
     pub free: f32,
-    /// A body with joints starts from gravity only in free fall: part of it would be felt again in the next step, and a
-    /// chain would gain energy. Not in the paper.
+    /// Whether the initial guess of a body with joints includes gravity only in free fall. A partial share would be
+    /// measured again in the next step, and a chain would gain energy. Not in the paper.
     pub falling_only: bool,
-    /// Difference from a free fall, as a part of it, up to which a body with joints falls freely. Chosen on ragdolls
-    /// and chains in free fall.
+    /// Difference from free fall, as a fraction of it, up to which a body with joints counts as falling freely.
+    /// Chosen on ragdolls and chains in free fall.
     pub falling: f32,
-    /// Difference from which on it is held; between, in proportion. Chosen with [`falling`](Self::falling).
+    /// Difference from free fall from which on a body with joints counts as held; between [`falling`](Self::falling)
+    /// and this, in proportion. Chosen with [`falling`](Self::falling).
     pub held: f32,
-    /// A body without joints starts with as much of the way inward, w x v dt^2, as it felt: on the circle on which something
-    /// carries it. From the tangent, friction begins every step beyond its cone, and few iterations let it creep. Not in
-    /// the paper.
+    /// Whether the initial guess of a body without joints includes as much of the centripetal displacement, w x v
+    /// dt^2, as the body had in the last step, so that it starts on the circle on which something carries it.
+    /// Starting on the tangent, friction begins every step outside its cone, and few iterations let the body creep.
+    /// Not in the paper.
     pub circling: bool,
-    /// Stiffness of a joint that carries nothing, in units. Harder joints stretch less and falsify motion: with few
-    /// iterations, bodies between them hardly follow gravity.
+    /// Stiffness of a joint without load, in units. Stiffer joints stretch less but damp motion: with few iterations,
+    /// the bodies between them hardly follow gravity.
     pub k_joint: f32,
-    /// Stiffness for the load a joint carries: what its multiplier pulls with, as far as that is felt, over its size,
-    /// times this. Chosen on chains, pendulums, bridges, ropes and ragdolls.
+    /// Stiffness from the load that a joint carries: the part of the multiplier's force that counts as load
+    /// ([`least_share`](Self::least_share)), over the joint's size, times this. Chosen on chains, pendulums, bridges,
+    /// ropes and ragdolls.
     pub k_load_joint: f32,
-    /// The same for the mass it carries, as [`k_carried`](Self::k_carried), from the multipliers at the start of a
-    /// step. The smaller of the two counts. 4 was chosen on nets and chains.
+    /// Stiffness from the mass that a joint carries, as [`k_carried`](Self::k_carried), from the multipliers at the
+    /// start of a step. The smaller of this and [`k_load_joint`](Self::k_load_joint) counts. 4 was chosen on nets and
+    /// chains.
     pub k_carried_joint: f32,
-    /// The same after every iteration of a step that starts cold ([`cold_iterations`](Self::cold_iterations)), in which
-    /// nothing is known of loads before. 1: as stiff as what it carries is heavy. In other steps it would feed on itself:
-    /// a quarter of it made balls on a chain swing along it, and gain 1% of energy.
+    /// As [`k_carried_joint`](Self::k_carried_joint), but applied after every iteration of a step that starts cold
+    /// ([`cold_iterations`](Self::cold_iterations)), because such a step does not know its loads beforehand. At 1 a
+    /// joint is as stiff as what it carries is heavy. In ordinary steps this would feed on itself: a quarter of it
+    /// made balls on a chain swing along it, and gain 1% of energy.
     pub ramp_cold: f32,
-    /// How many times as stiff a contact, or a joint that starts cold, becomes in an iteration at most: in the first ones
-    /// the way by which bodies are held back is not yet known. 2: a thousandfold load is found in ten.
+    /// Largest factor by which the stiffness of a contact, or of a joint in a cold step, grows in one iteration: in
+    /// the first iterations the distance by which bodies are held back is not yet known. At 2 a thousandfold load is
+    /// found in ten iterations.
     pub ramp_most: f32,
     /// How fast the stiffness of joints grows with error within a step (Eq. 12), as [`beta`](Self::beta), with
     /// [`row_stiffness`](Self::row_stiffness) only. 1000 is the upper end of the range in which the paper found no
     /// difference.
     pub beta_joint: f32,
-    /// Part of a joint's error that the pass behind the iterations leaves alone. 0.5: ropes that are corrected at once
-    /// whip.
+    /// Fraction of a joint's error that the pass behind the iterations leaves uncorrected. 0.5: ropes that are
+    /// corrected all at once whip.
     pub stabilised: f32,
-    /// Error that a joint corrects at most in a step, in sizes or radians: behind the iterations, or by Eq. 18. 0.1: a
-    /// size in ten steps, as [`correction_stabilised`](Self::correction_stabilised). Less, and a loaded chain stretches
-    /// faster than it is drawn together again.
+    /// Largest error that a joint corrects in a step, in sizes or radians, behind the iterations or by Eq. 18. 0.1
+    /// corrects one size in ten steps, as [`correction_stabilised`](Self::correction_stabilised). With less, a loaded
+    /// chain stretches faster than it is drawn together again.
     pub correction_joint: f32,
-    /// The same within the iterations, by joints that carry much, with [`stabilise`](Self::stabilise). 0.002: it turns
-    /// into velocity of what is thousands of times as heavy.
+    /// Largest error that a heavily loaded joint corrects within the iterations of a step, in sizes or radians, with
+    /// [`stabilise`](Self::stabilise). 0.002, because this correction turns into velocity of a load thousands of
+    /// times as heavy as the joint's bodies.
     pub correction_joint_moving: f32,
-    /// Units of stiffness from which on a joint counts as one that carries much and takes alpha: the pass behind the
-    /// iterations is enough for a limb, but lifts no load thousands of times as heavy as what carries it. With the
-    /// default `k_load_joint`, a size of 0.1 m and 60 steps a second, 500 units are a pull of 370 times the weight of
-    /// its bodies.
+    /// Stiffness, in units, from which on a joint counts as heavily loaded and uses alpha: the pass behind the
+    /// iterations is enough for a limb, but cannot lift a load thousands of times as heavy as what carries it. With
+    /// the default `k_load_joint`, a size of 0.1 m and 60 steps a second, 500 units are a pull of 370 times the
+    /// weight of its bodies.
     pub loaded: f32,
-    /// How many times as many make it one altogether; between, alpha is blended.
+    /// Multiple of [`loaded`](Self::loaded) at which a joint uses alpha in full; between the two, alpha is blended.
     pub loaded_range: f32,
-    /// Part of the load that counts for a rod or a rope: much stiffer along its line than its pull holds it across, it
-    /// whips. Chosen on rods and ropes.
+    /// Fraction of the load that counts for the stiffness of a rod or a rope: one that is much stiffer along its line
+    /// than its pull holds it sideways whips. Chosen on rods and ropes.
     pub taut: f32,
-    /// Stiffness that a spring along a line begins with, in units. With 1, the first step of a scene under tension
-    /// stretches stiff springs by half a millimetre, almost 1% of all energy. With 3 the weak springs of Figure 2 are
-    /// off by 1%.
+    /// Stiffness with which a spring along a line starts, in units. With 1, the first step of a scene under tension
+    /// stretches stiff springs by half a millimetre, almost 1% of all energy. With 3, the weak springs of Figure 2
+    /// are off by 1%.
     pub k_spring: f32,
-    /// Stiffness for the load it carries, as [`k_load`](Self::k_load). Gentler than that of joints: what is stiff at
-    /// once holds what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
+    /// Stiffness from the load that a spring carries, as [`k_load`](Self::k_load). Lower than for joints: a spring
+    /// that is stiff at once holds its bodies in place, and the weak springs beside it cannot move them (Figures 2
+    /// and 4).
     pub k_load_spring: f32,
-    /// How fast its stiffness grows with error (Eq. 16), as [`beta`](Self::beta).
+    /// How fast the stiffness of a spring grows with error (Eq. 16), as [`beta`](Self::beta).
     pub beta_spring: f32,
-    /// Springs have no multiplier, and pull with the stiffness of the iteration times the error (Algorithm 1, line 16).
-    /// Otherwise a multiplier has what the stiffness still lacks, and springs are right from the first iterations on.
+    /// Whether springs have no multiplier and pull with the stiffness of the current iteration times the error
+    /// (Algorithm 1, line 16). Otherwise a multiplier supplies what the stiffness still lacks, and spring forces are
+    /// right from the first iterations on.
     pub penalty_springs: bool,
-    /// Least part of what joints pull with that counts as a load. 0.03: at the turning points of a few crude iterations
-    /// nothing may be felt at all, and joints must not let go.
+    /// Lower bound of the fraction of the joint forces that counts as load. 0.03, so that joints keep stiffness at
+    /// turning points, where few iterations may measure no load at all.
     pub least_share: f32,
-    /// Bodies of an assembly of joints, for every iteration, up to which all of it counts. Corrections travel by about
-    /// a body in an iteration and a half: what is not much longer than they come has no waves that could be heavy.
+    /// Bodies of a jointed assembly, per iteration, up to which all of the joint forces count as load. Corrections
+    /// travel about one body in one and a half iterations, so an assembly not much longer than that has no waves that
+    /// act as if the bodies were heavier.
     pub share_reach: f32,
-    /// Gap below which bodies count as touching when it is asked what hangs together, in sizes. 0.01: what is held by
-    /// something that gives way a little in the last iteration is not free to fall.
+    /// Gap, in sizes, below which bodies count as touching when islands are built. 0.01, so that a body does not
+    /// count as free to fall when what holds it gives way a little in the last iteration.
     pub near: f32,
-    /// Stiffness from which on a constraint ties its bodies together when aggregates are moved behind the iterations, in
-    /// units, added over the points of a contact. 1: a softer one converges when both sides answer it at once, one that
-    /// is stiffer throws them to and fro.
+    /// Stiffness, in units and summed over the points of a contact, from which on a constraint ties its bodies
+    /// together when aggregates are moved behind the iterations. At 1, a softer constraint converges when both sides
+    /// answer it at once, and a stiffer one would throw them back and forth.
     pub tie: f32,
-    /// Largest turn of what is moved as one, radians: the motion is rigid to first order only, with an error of 2% of
-    /// the lever at 0.2.
+    /// Largest rotation of bodies that are moved as one, radians: the motion is rigid to first order only, with an
+    /// error of 2% of the lever at 0.2.
     pub largest_turn: f32,
-    /// Bodies that hang together up to which they are moved as one in every iteration; more are in the last one only,
-    /// and not when something holds them. 4096: one subgroup adds them up.
+    /// Largest number of connected bodies that are moved as one in every iteration. Larger islands are moved in the
+    /// last iteration only, and not when something holds them. 4096, because one subgroup adds them up.
     pub many: u32,
 }
 
@@ -224,9 +264,13 @@ impl Default for AvbdSettings {
             gamma: 0.99,
             k_start: 1.0,
             k_max: 1e5,
-            k_load: 200.0,
-            k_carried: 4.0,
+            k_load: 250.0,
+            k_carried: 5.0,
             k_heavy: 32.0,
+            k_carried_heavy: 2.0,
+            mean_rate: 0.08,
+            mean_pull: 0.25,
+            mean_range: 2.0,
             row_stiffness: false,
             clamped_curvature: true,
             rescale_friction: true,
@@ -275,11 +319,11 @@ impl Default for AvbdSettings {
     }
 }
 
-/// Most iterations that a step which starts cold gets for bodies in series ([`AvbdSettings::cold_reach`]): a step is recorded
-/// before it runs, and a chain of more than some hundred bodies is not worth a recording without end.
+/// Most iterations that a cold step gets for bodies in series ([`AvbdSettings::cold_reach`]): a step is recorded
+/// before it runs, and a chain of more than a few hundred bodies does not justify an unlimited recording.
 pub(crate) const MOST_COLD: u32 = 1000;
 
-/// A bound that nothing reaches, and whose product with a size is still a number.
+/// An effectively infinite bound: no value reaches it, and its product with a size is still finite.
 pub(super) const UNBOUNDED: f32 = 1e30;
 
 impl AvbdSettings {
@@ -289,14 +333,16 @@ impl AvbdSettings {
     /// post-stabilisation, no stiffness from the load, no motion of islands, no bound on what a step corrects, no more
     /// iterations in the first step.
     ///
-    /// What the paper leaves open is chosen so: `beta` and `k_start` are in this engine's [units](Self#units), with a
+    /// Where the paper leaves a choice open: `beta` and `k_start` are in this engine's [units](Self#units), with a
     /// start of one unit; `k` is bounded by 1e6 units and multipliers by that times the size, "large (but finite)"
-    /// values; sticking points keep their anchors, as section 3.3 suggests, until they drifted by a tenth of the size.
-    /// Contacts across gaps are not the solver's: [`Settings::paper`](super::Settings::paper) leaves them out too.
+    /// values; sticking points keep their anchors, as section 3.3 suggests, until they have drifted by a tenth of the
+    /// size. Contacts across gaps are not part of the solver: [`Settings::paper`](super::Settings::paper) switches
+    /// them off too.
     pub fn paper() -> Self {
         Self {
             k_max: 1e6,
             k_load: 0.0,
+            mean_pull: 0.0,
             row_stiffness: true,
             clamped_curvature: true,
             rescale_friction: false,
@@ -328,8 +374,8 @@ impl AvbdSettings {
     }
 }
 
-/// Numbers of plain vertex block descent, to compare with: stiffness stays what it is, a spring's its own, and there
-/// are no multipliers. What the initial guess needs is as in [`AvbdSettings::default`].
+/// Settings of plain vertex block descent, for comparison: stiffness is constant (a spring has its own) and there are
+/// no multipliers. The initial guess uses the values of [`AvbdSettings::default`].
 ///
 /// Start from the default: `VbdSettings::default().with(|v| v.stiffness = 100.0)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -338,9 +384,10 @@ pub struct VbdSettings {
     /// Stiffness of contacts and joints, in [units](AvbdSettings#units). By name `k_vbd`. 1e4 holds the heaviest scene
     /// of the comparison; the softer it is, the better it converges and the more everything stretches.
     pub stiffness: f32,
-    /// Part of the overlap at the start of a step that contacts leave alone, 0 to 1. By name `alpha_vbd`. 0 is the
-    /// penalty of Eq. 7. 1, the default, is how the engine has compared so far: contacts only resist what a step adds,
-    /// so what lies on others sinks for ever: the top of a stack of ten by 4.5 mm a second at 1e3 units.
+    /// Fraction of the overlap at the start of a step that contacts leave uncorrected, 0 to 1. By name `alpha_vbd`. 0
+    /// is the penalty of Eq. 7. 1, the default, is how the engine has compared so far: contacts only resist the
+    /// overlap that a step adds, so stacked bodies keep sinking, the top of a stack of ten by 4.5 mm a second at 1e3
+    /// units.
     pub alpha: f32,
 }
 

@@ -1,13 +1,16 @@
-//! What a step is made with: the solver and its numbers, and what every solver needs.
+//! Settings of a step as plain values: the solver with its numbers ([`Solver`]), and what every solver needs
+//! ([`Settings`]). Nothing here touches a device. `names.rs` sets the same values by name.
 
 mod avbd;
 mod names;
+mod pairs;
 
 pub(crate) use avbd::MOST_COLD;
 pub use avbd::{AvbdSettings, RotationForm, VbdSettings};
+pub use pairs::{ImpulseSettings, SoftStepSettings, XpbdSettings};
 
 use crate::glam::Vec3;
-use crate::plan::step::StepOptions;
+use crate::plan::step::{Method, StepOptions};
 use crate::world::Features;
 use drystone_kernels::state::rigid::{Params, option};
 
@@ -16,15 +19,16 @@ use drystone_kernels::state::rigid::{Params, option};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrimalForm {
-    /// By the size of each colour: four for a body of a colour too small to fill a GPU, else one. On drivers that run
-    /// on the CPU always one: measured there, four lanes take three times as long.
+    /// Chosen by the size of each colour: four lanes a body in a colour too small to fill a GPU, else one. Always one
+    /// on drivers that run on the CPU, where four lanes were measured to take three times as long.
     Auto,
-    /// So many for all, a power of two up to 64. Subgroups that are narrower take as many as they have.
+    /// The same number of lanes for every body, a power of two up to 64. A subgroup with fewer lanes uses all it has.
     Lanes(u32),
 }
 
 impl PrimalForm {
-    /// Lanes in small colours, and the bodies from which on a colour is large and gets one lane a body.
+    /// Returns the lanes a body in small colours, and the number of bodies from which on a colour is large and gets
+    /// one lane a body.
     pub(crate) fn lanes(self, on_cpu: bool) -> (u32, u32) {
         match self {
             Self::Auto if on_cpu => (1, 0),
@@ -41,7 +45,7 @@ const LARGE_COLOUR: u32 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SolveForm {
-    /// LDL^T of the whole (AVBD, section 3.5).
+    /// LDL^T factorisation of the whole 6 x 6 system (AVBD, section 3.5).
     Ldl,
     /// Rotation first, through the Schur complement of the linear block: two systems of three.
     Schur,
@@ -51,12 +55,13 @@ pub enum SolveForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Integration {
-    /// Implicit Euler, as published: stable whatever happens, and a damper. A pendulum of 1 m keeps a fifth of its energy
-    /// over 10 s at 60 steps a second.
+    /// Implicit Euler, as published. Always stable, but it damps motion: a pendulum of 1 m keeps a fifth of its
+    /// energy over 10 s at 60 steps a second.
     Bdf1,
-    /// The backward differentiation formula of second order, for bodies in flight and on joints: the same pendulum keeps
-    /// more than 95%. What is near others is integrated by implicit Euler, and so is a step behind a blow: extrapolated, it
-    /// would bounce back; and so are chains under a load that is much heavier than they. Takes 108 bytes and two short passes a body. Needs [`RotationForm::Exact`].
+    /// The backward differentiation formula of second order, for bodies in flight and on joints: the same pendulum
+    /// keeps more than 95% of its energy. Bodies near others, steps after a blow (extrapolating it would make bodies
+    /// bounce back) and chains under a load much heavier than they are still use implicit Euler. Costs 108 bytes and
+    /// two short passes a body. Needs [`RotationForm::Exact`].
     Bdf2,
 }
 
@@ -68,6 +73,12 @@ pub enum Solver {
     Avbd(AvbdSettings),
     /// Plain vertex block descent, to compare with.
     Vbd(VbdSettings),
+    /// Sequential impulses, to compare with.
+    Impulse(ImpulseSettings),
+    /// Soft contacts in sub-steps, as Box2D has them, to compare with.
+    SoftStep(SoftStepSettings),
+    /// Extended position-based dynamics, to compare with.
+    Xpbd(XpbdSettings),
 }
 
 impl Default for Solver {
@@ -77,12 +88,30 @@ impl Default for Solver {
 }
 
 impl Solver {
-    /// Its name: `avbd` or `vbd`.
+    /// Its name: `avbd`, `vbd`, `impulse`, `soft_step` or `xpbd`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Avbd(_) => "avbd",
             Self::Vbd(_) => "vbd",
+            Self::Impulse(_) => "impulse",
+            Self::SoftStep(_) => "soft_step",
+            Self::Xpbd(_) => "xpbd",
         }
+    }
+
+    /// How a step is planned with it.
+    fn method(&self) -> Method {
+        match self {
+            Self::Avbd(_) | Self::Vbd(_) => Method::Descent,
+            Self::Impulse(_) => Method::Impulse,
+            Self::SoftStep(_) => Method::SoftStep,
+            Self::Xpbd(_) => Method::Xpbd,
+        }
+    }
+
+    /// Whether it goes from one contact or joint to the next, and not from body to body.
+    pub(crate) fn is_pairwise(&self) -> bool {
+        self.method() != Method::Descent
     }
 }
 
@@ -112,37 +141,43 @@ impl From<VbdSettings> for Solver {
 #[non_exhaustive]
 pub struct Settings {
     /// The method and its numbers. By name and number: `solver` 0 is [`AvbdSettings::default`], 1
-    /// [`VbdSettings::default`], 2 [`AvbdSettings::paper`].
+    /// [`VbdSettings::default`], 2 [`AvbdSettings::paper`], 3 [`ImpulseSettings::default`], 4
+    /// [`SoftStepSettings::default`], 5 [`XpbdSettings::default`].
     pub solver: Solver,
     /// Primal and dual passes a step. The paper's piles use 4. Information travels by about a body an iteration.
     pub iterations: u32,
-    /// Steps that a call of [`crate::Simulation::step`] is divided into; the fewest, when the device chooses.
+    /// Sub-steps of every call of [`crate::Simulation::step`]. When the device chooses their number, this is the
+    /// minimum.
     pub substeps: u32,
-    /// Most steps that it is divided into, when the device chooses how many: from what contacts and joints pushed and
-    /// pulled with in the last one, so that no body is turned by its forces faster than a step can follow ("Adaptive
-    /// Sub-stepping", Eq. 4 to 11). 0, the default: always [`substeps`](Self::substeps). All of them are recorded, and
-    /// those beyond the ones chosen do nothing; frames that wanted more are counted, see
+    /// Most sub-steps of a call when the device chooses their number. It chooses from the forces of contacts and
+    /// joints in the last sub-step, so that no body is turned by its forces faster than a sub-step can follow
+    /// ("Adaptive Sub-stepping", Eq. 4 to 11). 0, the default, always makes [`substeps`](Self::substeps). All of them
+    /// are recorded, and those beyond the chosen number do nothing. Frames that wanted more are counted, see
     /// [`StepReport::short_frames`](crate::StepReport::short_frames).
     pub substeps_most: u32,
-    /// How near to the longest stable step a sub-step may come, 0 to 1: alpha of that criterion, in squares of the step. 0.1
-    /// is the paper's: a sub-step has a third of the length at which it would be at the border. Fewer take more steps.
+    /// How close a sub-step may come to the longest stable one, 0 to 1: alpha of the sub-step criterion, as a ratio
+    /// of squared step lengths. The paper's 0.1 gives sub-steps a third as long as the stability limit. Smaller
+    /// values take more sub-steps.
     pub stability: f32,
-    /// Distance at which contacts are made, as a part of the thinner collider's half side, so that resting contact is
-    /// not lost between steps. 0.04: chosen on stacks of plates and boxes; more finds contacts that are never needed.
+    /// Distance at which contacts are created, as a fraction of the thinner collider's half side, so that resting
+    /// contact is not lost between steps. 0.04 was chosen on stacks of plates and boxes; a larger value finds
+    /// contacts that are never needed.
     pub margin: f32,
-    /// Longest way that a collider's box is drawn out by in a step, in sizes of the collider: pairs that close in get
-    /// contacts early, which push only what would overlap at the end of the step. 16: what is faster than that many
-    /// sizes a step would otherwise meet the whole scene. 0 finds contacts only where bodies are, as the paper does.
+    /// Longest distance by which a collider's box is extended along its motion in a step, in sizes of the collider:
+    /// approaching pairs get contacts early, which push only what would overlap at the end of the step. 16, because
+    /// the box of a faster body would otherwise overlap the whole scene. 0 finds contacts only where bodies are, as
+    /// the paper does.
     pub sweep: f32,
-    /// Least speed of an impact that bounces, in speeds that gravity gives in a step (g dt, 0.16 m/s at 60 Hz). 3: what is
-    /// slower would fly for fewer than six steps, too few to follow; without a threshold nothing that bounces would ever
-    /// come to rest. Without gravity everything bounces.
+    /// Lowest impact speed that bounces, in units of the speed that gravity adds in a step (g dt, 0.16 m/s at 60 Hz).
+    /// 3: slower bodies would fly for fewer than six steps, too few to resolve, and without a threshold a bouncing
+    /// body would never come to rest. Without gravity everything bounces.
     pub bounce_threshold: f32,
-    /// Colours, 1 to 32. Bodies that need more are solved one after the other, and counted.
+    /// Number of colours, 1 to 32. Bodies for which no colour is left are solved one after the other, and are
+    /// counted.
     pub colours: u32,
     /// Rounds of colouring a step. Colours are kept from step to step, so few are needed.
     pub colour_rounds: u32,
-    /// Lanes a body in the primal pass. By name and number: 0 is [`PrimalForm::Auto`].
+    /// Lanes that work on a body in the primal pass. By name and number: 0 is [`PrimalForm::Auto`].
     pub primal: PrimalForm,
     /// How a body's system is solved. By name and number: 0 is [`SolveForm::Ldl`], 1 [`SolveForm::Schur`].
     pub solve: SolveForm,
@@ -174,24 +209,38 @@ impl Default for Settings {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// Out of its range.
+    /// A value is outside its allowed range.
     #[error("setting {name} is {value}; it must be {must}")]
     Value {
         /// Which.
         name: &'static str,
         /// What it was.
         value: f64,
-        /// What it must be.
+        /// The allowed values, in words.
         must: &'static str,
     },
-    /// There is none of that name.
+    /// The world has something that the solver knows nothing of.
+    #[error("solver {solver} has no {what}: take them out of the world, or choose solver avbd (0)")]
+    Unsupported {
+        /// The solver.
+        solver: &'static str,
+        /// What the world has.
+        what: &'static str,
+    },
+    /// Sub-steps that the device chooses are common to all worlds.
+    #[error(
+        "sub-steps are chosen for a whole step, so one world would change the bits of the others: \
+         set substeps_most to 0, or step the worlds one by one"
+    )]
+    CommonSubsteps,
+    /// The chosen solver has no setting of that name.
     #[error("there is no setting `{name}` with solver {solver}; there are: {}", known.join(", "))]
     Unknown {
         /// The name.
         name: String,
         /// The solver that is chosen.
         solver: &'static str,
-        /// All there are with that solver.
+        /// All settings that the chosen solver has.
         known: Vec<&'static str>,
     },
 }
@@ -202,13 +251,13 @@ impl Settings {
         Self::default().published()
     }
 
-    /// The same settings with the published scheme: what [`Settings::paper`] changes, and iterations and the rest as
-    /// they are.
+    /// These settings with the published scheme: changes what [`Settings::paper`] changes, and keeps iterations and
+    /// everything else.
     pub fn published(self) -> Self {
         self.with(|s| (s.solver, s.sweep) = (AvbdSettings::paper().into(), 0.0))
     }
 
-    /// With something changed.
+    /// Returns the settings with `change` applied to them.
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
@@ -218,15 +267,15 @@ impl Settings {
     pub fn avbd(&self) -> Option<&AvbdSettings> {
         match &self.solver {
             Solver::Avbd(a) => Some(a),
-            Solver::Vbd(_) => None,
+            _ => None,
         }
     }
 
-    /// The same, to be changed.
+    /// Mutable access to the numbers of augmented vertex block descent, if that is the solver.
     pub fn avbd_mut(&mut self) -> Option<&mut AvbdSettings> {
         match &mut self.solver {
             Solver::Avbd(a) => Some(a),
-            Solver::Vbd(_) => None,
+            _ => None,
         }
     }
 
@@ -240,7 +289,7 @@ impl Settings {
         self.substeps.max(self.substeps_most)
     }
 
-    /// What the kernels are told in a frame of so many seconds, which may start `cold`.
+    /// The parameters that the kernels read in a frame of `frame` seconds; `cold` when the frame starts cold.
     pub(crate) fn params(&self, gravity: Vec3, frame: f32, cold: bool) -> Params {
         let dt = frame / self.substeps as f32;
         let (substeps_least, substeps_most, stability) = (self.substeps, self.recorded_substeps(), self.stability);
@@ -249,10 +298,14 @@ impl Settings {
         let params = match &self.solver {
             Solver::Avbd(a) => a.params(),
             Solver::Vbd(v) => v.params(),
+            Solver::Impulse(s) => s.params(),
+            Solver::SoftStep(s) => s.params(),
+            Solver::Xpbd(s) => s.params(),
         };
         let options = params.options | common;
         let (margin, sweep, bounce) = (self.margin, self.sweep, self.bounce_threshold);
-        let give = 1.0 / self.iterations as f32;
+        // Only what is held by stiffness gives way.
+        let give = if self.solver.is_pairwise() { 0.0 } else { 1.0 / self.iterations as f32 };
         let ramp_joint = self.avbd().filter(|_| cold).map_or(0.0, |a| a.ramp_cold);
         Params {
             gravity,
@@ -271,19 +324,37 @@ impl Settings {
         }
     }
 
-    /// What is built into a plan with these settings; `on_cpu` for drivers that run on the CPU.
+    /// Whether the solver has everything that is in a world, which has these features and perhaps particles.
+    pub(crate) fn check_world(&self, features: &Features, soft: bool, several: bool) -> Result<(), SettingsError> {
+        if several && self.adapts() {
+            return Err(SettingsError::CommonSubsteps);
+        }
+        let what = match (several, soft, features.surfaces) {
+            (true, ..) => "several worlds in one",
+            (_, true, _) => "soft bodies",
+            (_, _, true) => "surfaces that move, bounce or resist turning",
+            _ => return Ok(()),
+        };
+        let solver = self.solver.name();
+        if self.solver.is_pairwise() { Err(SettingsError::Unsupported { solver, what }) } else { Ok(()) }
+    }
+
+    /// The options that are built into a plan with these settings; `on_cpu` is set for devices that run on the CPU.
     pub(crate) fn step_options(&self, on_cpu: bool) -> StepOptions {
         let (lanes, large_colour) = self.primal.lanes(on_cpu);
         let avbd = self.avbd();
         StepOptions {
+            method: self.solver.method(),
             iterations: self.iterations,
             colours: self.colours,
             colour_rounds: self.colour_rounds,
+            swept_colours: u32::MAX,
+            swept_rounds: u32::MAX,
             lanes,
             large_colour,
             strict: true,
             stabilise: avbd.is_some_and(|a| a.stabilise),
-            dual: avbd.is_some(),
+            dual: !matches!(self.solver, Solver::Vbd(_)),
             momentum: avbd.is_some_and(|a| a.momentum),
             row_stiffness: avbd.is_some_and(|a| a.row_stiffness),
             adaptive: self.adapts(),
@@ -291,18 +362,19 @@ impl Settings {
             body_poses: false,
             most_pairs: u32::MAX,
             features: Features::default(),
+            worlds: 0,
             soft_colours: 0,
         }
     }
 }
 
 impl AvbdSettings {
-    /// What the kernels are told; what is not the solver's is left at 0.
+    /// The kernel parameters of this solver; the parameters common to all solvers are left at 0.
     fn params(&self) -> Params {
         let s = self;
         let bit = |on: bool, bit: u32| if on { bit } else { 0 };
-        // Section 6: with a pass of its own for the error there is, the iterations leave all of it alone, and
-        // multipliers hold no part of its correction that would have to fade. Else Eq. 19.
+        // Section 6: a separate pass corrects the existing error, so the iterations leave all of it alone, and
+        // multipliers contain no correction that would have to fade. Without that pass Eq. 19 applies.
         let (alpha, warm) = if s.stabilise { (1.0, 1.0) } else { (s.alpha, s.alpha * s.gamma) };
         Params {
             gravity: Vec3::ZERO,
@@ -317,7 +389,11 @@ impl AvbdSettings {
             k_start: s.k_start,
             k_load: s.k_load,
             k_carried: s.k_carried,
+            k_carried_heavy: s.k_carried_heavy,
             k_heavy: s.k_heavy,
+            mean_rate: s.mean_rate,
+            mean_pull: s.mean_pull,
+            mean_range: s.mean_range,
             k_max: s.k_max,
             margin: 0.0,
             sweep: 0.0,
@@ -367,6 +443,14 @@ impl AvbdSettings {
             stability: 0.0,
             substeps_least: 0,
             substeps_most: 0,
+            pair_part: 0.0,
+            pair_slop: 0.0,
+            pair_speed: 0.0,
+            pair_hertz: 0.0,
+            pair_rate: 0.0,
+            pair_damping: 0.0,
+            pair_damping_joint: 0.0,
+            pair_compliance: 0.0,
         }
     }
 }

@@ -1,16 +1,18 @@
-//! Settings by name and number: what the command, scene files and sweeps set, with the range of each.
+//! Settings by name and number, with the range of each. The command, scene files and parameter sweeps use these
+//! names.
 
 use super::{
-    AvbdSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SolveForm, Solver, VbdSettings,
+    AvbdSettings, ImpulseSettings, Integration, PrimalForm, RotationForm, Settings, SettingsError, SoftStepSettings,
+    SolveForm, Solver, VbdSettings, XpbdSettings,
 };
 
 /// A setting by its name.
 struct Field {
     name: &'static str,
     allowed: Allowed,
-    /// Its value; none when the solver has no such setting.
+    /// Reads the value; `None` when the solver has no such setting.
     get: fn(&Settings) -> Option<f64>,
-    /// Takes a value that is allowed.
+    /// Stores a value that was checked against `allowed`.
     put: fn(&mut Settings, f64),
 }
 
@@ -20,9 +22,9 @@ enum Allowed {
     NotNegative,
     /// Finite, and above 0.
     Positive,
-    /// Between two values, which are allowed too; and how that is said.
+    /// Between two values, both included; the text states the range for error messages.
     Between(f64, f64, &'static str),
-    /// The same in whole numbers.
+    /// A whole number between two values, both included; the text states the range for error messages.
     Whole(u32, u32, &'static str),
     /// 0 or a power of two up to 64.
     Lanes,
@@ -36,7 +38,7 @@ impl Allowed {
         let whole = value.fract() == 0.0;
         match *self {
             Self::NotNegative => (0.0..=f64::from(f32::MAX)).contains(&value),
-            // In single precision, which is what is kept.
+            // Compared in single precision, in which the value is stored.
             Self::Positive => value as f32 > 0.0 && value <= f64::from(f32::MAX),
             Self::Between(low, high, _) => (low..=high).contains(&value),
             Self::Whole(low, high, _) => whole && (f64::from(low)..=f64::from(high)).contains(&value),
@@ -94,22 +96,51 @@ macro_rules! avbd {
     };
 }
 
-/// Every setting. The solver is the first: it says which others there are.
+/// A number of another solver, by a name of its own.
+macro_rules! of_solver {
+    ($name:literal, $solver:ident . $field:ident, $allowed:expr) => {
+        Field {
+            name: $name,
+            allowed: $allowed,
+            get: |s| match s.solver {
+                Solver::$solver(of) => Some(of.$field.into()),
+                _ => None,
+            },
+            put: |s, value| {
+                if let Solver::$solver(of) = &mut s.solver {
+                    of.$field = value as f32;
+                }
+            },
+        }
+    };
+}
+
+/// Every setting. The solver comes first, because it decides which others exist.
 static FIELDS: &[Field] = &[
     Field {
         name: "solver",
-        allowed: Allowed::Whole(0, 2, "0 (avbd), 1 (vbd) or 2 (avbd as published)"),
+        allowed: Allowed::Whole(
+            0,
+            5,
+            "0 (avbd), 1 (vbd), 2 (avbd as published), 3 (impulse), 4 (soft step) or 5 (xpbd)",
+        ),
         get: |s| {
             Some(match s.solver {
                 Solver::Avbd(_) => 0.0,
                 Solver::Vbd(_) => 1.0,
+                Solver::Impulse(_) => 3.0,
+                Solver::SoftStep(_) => 4.0,
+                Solver::Xpbd(_) => 5.0,
             })
         },
         put: |s, value| {
             s.solver = match value as u32 {
                 0 => AvbdSettings::default().into(),
                 1 => VbdSettings::default().into(),
-                _ => AvbdSettings::paper().into(),
+                2 => AvbdSettings::paper().into(),
+                3 => ImpulseSettings::default().into(),
+                4 => SoftStepSettings::default().into(),
+                _ => XpbdSettings::default().into(),
             }
         },
     },
@@ -153,6 +184,10 @@ static FIELDS: &[Field] = &[
     avbd!(k_load: f32, Allowed::NotNegative),
     avbd!(k_heavy: f32, Allowed::Positive),
     avbd!(k_carried: f32, Allowed::NotNegative),
+    avbd!(k_carried_heavy: f32, Allowed::NotNegative),
+    avbd!(mean_rate: f32, Allowed::NotNegative),
+    avbd!(mean_pull: f32, UNIT),
+    avbd!(mean_range: f32, Allowed::Positive),
     avbd!(row_stiffness, switch),
     avbd!(clamped_curvature, switch),
     avbd!(rescale_friction, switch),
@@ -206,37 +241,22 @@ static FIELDS: &[Field] = &[
     avbd!(cold_iterations: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
     avbd!(cold_reach: u32, Allowed::Whole(0, 1000, "a whole number from 0 to 1000")),
     avbd!(many: u32, Allowed::Whole(0, 1 << 24, "a whole number from 0 to 16777216")),
-    Field {
-        name: "k_vbd",
-        allowed: Allowed::Positive,
-        get: |s| match s.solver {
-            Solver::Vbd(v) => Some(v.stiffness.into()),
-            Solver::Avbd(_) => None,
-        },
-        put: |s, value| {
-            if let Solver::Vbd(v) = &mut s.solver {
-                v.stiffness = value as f32;
-            }
-        },
-    },
-    Field {
-        name: "alpha_vbd",
-        allowed: UNIT,
-        get: |s| match s.solver {
-            Solver::Vbd(v) => Some(v.alpha.into()),
-            Solver::Avbd(_) => None,
-        },
-        put: |s, value| {
-            if let Solver::Vbd(v) = &mut s.solver {
-                v.alpha = value as f32;
-            }
-        },
-    },
+    of_solver!("k_vbd", Vbd.stiffness, Allowed::Positive),
+    of_solver!("alpha_vbd", Vbd.alpha, UNIT),
+    of_solver!("baumgarte", Impulse.baumgarte, UNIT),
+    of_solver!("slop_impulse", Impulse.slop, Allowed::NotNegative),
+    of_solver!("speed_impulse", Impulse.speed, Allowed::NotNegative),
+    of_solver!("hertz", SoftStep.hertz, Allowed::Positive),
+    of_solver!("hertz_rate", SoftStep.rate, Allowed::Positive),
+    of_solver!("damping_contact", SoftStep.damping, Allowed::NotNegative),
+    of_solver!("damping_joint", SoftStep.damping_joint, Allowed::NotNegative),
+    of_solver!("speed_soft", SoftStep.speed, Allowed::NotNegative),
+    of_solver!("compliance", Xpbd.compliance, Allowed::NotNegative),
 ];
 
 impl Settings {
-    /// Sets a value by its name: numbers, and 0 or 1 for switches. `solver` brings that solver's own defaults with it,
-    /// so it comes before the numbers of the solver; [`Settings::set_all`] sees to that. On an error nothing is
+    /// Sets one value by its name; switches take 0 or 1. Setting `solver` resets the solver's numbers to their
+    /// defaults, so it must come before them; [`Settings::set_all`] takes care of that. On an error nothing is
     /// changed.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), SettingsError> {
         let unknown = || SettingsError::Unknown {
@@ -252,7 +272,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets values by their names, the solver first wherever it stands.
+    /// Sets values by their names; `solver` is applied first, wherever it stands. Stops at the first error; the
+    /// values before it stay set.
     pub fn set_all<'a>(&mut self, values: impl IntoIterator<Item = (&'a str, f64)>) -> Result<(), SettingsError> {
         let (solver, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|(name, _)| *name == "solver");
         solver.into_iter().chain(others).try_for_each(|(name, value)| self.set(name, value))
@@ -268,25 +289,28 @@ impl Settings {
         FIELDS.iter().filter_map(|f| (f.get)(self).map(|value| (f.name, value)))
     }
 
-    /// What the setting of that name may be.
+    /// The allowed values of a setting, in words; `None` when there is no setting of that name.
     pub fn allowed(name: &str) -> Option<&'static str> {
         FIELDS.iter().find(|f| f.name == name).map(|f| f.allowed.must())
     }
 
-    /// Checks every value, and those that depend on each other.
+    /// Checks the range of every value, and the values that depend on each other. Returns the first violation.
     pub fn check(&self) -> Result<(), SettingsError> {
         for field in FIELDS {
             if let Some(value) = (field.get)(self).filter(|value| !field.allowed.has(*value)) {
                 return Err(SettingsError::Value { name: field.name, value, must: field.allowed.must() });
             }
         }
-        // 0 lanes go by `Auto`.
+        // By number, 0 lanes means `Auto`; `Lanes(0)` itself is invalid.
         if self.primal == PrimalForm::Lanes(0) {
             return Err(SettingsError::Value { name: "primal", value: 0.0, must: Allowed::Lanes.must() });
         }
         if self.adapts() && self.substeps_most < self.substeps {
             let value = self.substeps_most.into();
             return Err(SettingsError::Value { name: "substeps_most", value, must: "0, or substeps or more" });
+        }
+        if self.integration == Integration::Bdf2 && self.solver.is_pairwise() {
+            return Err(SettingsError::Value { name: "integration", value: 1.0, must: "0 with solvers 3, 4 and 5" });
         }
         let Some(a) = self.avbd() else { return Ok(()) };
         if self.integration == Integration::Bdf2 && a.rotation == RotationForm::FirstOrder {
@@ -323,13 +347,21 @@ mod tests {
         assert_eq!(all.named().count(), others + avbd);
         let plain = all.with(|s| s.solver = VbdSettings::default().into());
         assert_eq!(plain.named().count(), others + fields(&format!("{:?}", VbdSettings::default())));
+        for (number, shown) in [
+            (3.0, format!("{:?}", ImpulseSettings::default())),
+            (4.0, format!("{:?}", SoftStepSettings::default())),
+            (5.0, format!("{:?}", XpbdSettings::default())),
+        ] {
+            let settings = all.with(|s| s.set("solver", number).unwrap());
+            assert_eq!(settings.named().count(), others + fields(&shown), "{shown}");
+        }
     }
 
     #[test]
     fn what_is_named_can_be_set_again() {
-        for settings in
-            [Settings::default(), Settings::paper(), Settings::default().with(|s| s.set("solver", 1.0).unwrap())]
-        {
+        let solver = |number: f64| Settings::default().with(|s| s.set("solver", number).unwrap());
+        let others = [1.0, 3.0, 4.0, 5.0].map(solver);
+        for settings in [Settings::default(), Settings::paper()].into_iter().chain(others) {
             settings.check().unwrap();
             let mut back = Settings::default();
             // In any order.
@@ -354,7 +386,7 @@ mod tests {
             ("k_start", 0.0),
             ("k_start", 1e-60),
             ("beta", f64::INFINITY),
-            ("solver", 3.0),
+            ("solver", 6.0),
         ] {
             let error = settings.set(name, value).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("must be"), "{error}");

@@ -83,8 +83,8 @@ impl Writer {
     }
 }
 
-/// Takes values off the front. Nothing in the bytes is believed: what is not there is an error, and nothing is
-/// allocated for more elements than there are bytes for.
+/// Reads values from the front. The bytes are not trusted: missing ones are an error, and nothing is allocated for
+/// more elements than there are bytes for.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],

@@ -1,5 +1,5 @@
-//! What the buffers of a snapshot may hold. Kernels hold indices against the lengths of their lists anyway; here they
-//! are refused, because a world that is silently another than the one that was saved is worse than none.
+//! Checks the contents of a snapshot's buffers. Kernels check indices against the lengths of their lists anyway; here
+//! bad ones are refused, because a world that silently differs from the saved one is worse than an error.
 
 use super::{Snapshot, SnapshotError, word};
 use crate::glam::Vec3;
@@ -8,15 +8,16 @@ use crate::state::List;
 use bytemuck::Pod;
 use drystone_kernels::detect::gate::counter;
 use drystone_kernels::detect::sensors_list::Overlap;
-use drystone_kernels::layout::BodyPose;
+use drystone_kernels::layout::{BodyPose, SoftVertex};
 use drystone_kernels::math::{Pose, Rotation, Twist};
 use drystone_kernels::solve::joints::{Joint, JointForce, RowState, flag};
 use drystone_kernels::state::rigid::{Body, BodyFrame, CachedPair, CachedPoint, Entry, NONE, entry, kind};
 use drystone_kernels::state::second::LastStep;
-use drystone_kernels::state::soft::{AttachmentState, SpringState};
+use drystone_kernels::state::soft::{AttachmentState, SoftCached, SpringState};
+use drystone_kernels::state::soft_pairs::SoftPairCached;
 use drystone_kernels::state::touching::Touching;
 
-/// Whether the values of an element make sense.
+/// Checks the values of one element.
 type Sense = fn(&[u8]) -> bool;
 
 fn of<T: Pod>(bytes: &[u8]) -> T {
@@ -31,7 +32,7 @@ fn finite(bytes: &[u8]) -> bool {
     all::<f32>(bytes).all(f32::is_finite)
 }
 
-/// Rotations drift by rounding within a step, and are made unit ones again.
+/// Whether a rotation is a unit quaternion, up to the rounding errors that build up within a step.
 fn unit(r: Rotation) -> bool {
     let square = r.x * r.x + r.y * r.y + r.z * r.z + r.s * r.s;
     (square - 1.0).abs() < 0.02
@@ -42,7 +43,12 @@ fn shown(bytes: &[u8]) -> bool {
     pose.present <= 1 && pose.position.is_finite() && finite(bytemuck::bytes_of(&pose.rotation))
 }
 
-/// Buffers whose elements make sense or not by themselves.
+fn shown_soft(bytes: &[u8]) -> bool {
+    let vertex = of::<SoftVertex>(bytes);
+    vertex.present <= 1 && vertex.position.is_finite() && vertex.normal.is_finite()
+}
+
+/// Buffers whose elements can be checked one by one.
 const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("poses", size_of::<Pose>(), |b| finite(b) && unit(of::<Pose>(b).rotation)),
     ("starts", size_of::<Pose>(), |b| finite(b) && unit(of::<Pose>(b).rotation)),
@@ -57,7 +63,7 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("previous_body_poses", size_of::<BodyPose>(), shown),
     ("colours", 4, |b| of::<u32>(b) <= 32 || of::<u32>(b) == NONE),
     ("colour_changes", 4, |b| of::<u32>(b) == 0),
-    ("cached_points", size_of::<CachedPoint>(), |b| finite(&b[..36])),
+    ("cached_points", size_of::<CachedPoint>(), |b| finite(&b[..40])),
     ("cached_stiffness", 4, |b| of::<f32>(b) >= 0.0 && finite(b)),
     ("cached_torques", 4, finite),
     ("row_states", size_of::<RowState>(), finite),
@@ -68,13 +74,20 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("soft_previous", size_of::<Vec3>(), finite),
     ("spring_states", size_of::<SpringState>(), finite),
     ("attachment_states", size_of::<AttachmentState>(), |b| finite(b) && of::<AttachmentState>(b).broken <= 1),
+    ("soft_vertices", size_of::<SoftVertex>(), shown_soft),
+    ("previous_soft_vertices", size_of::<SoftVertex>(), shown_soft),
+    // Colliders are only compared with others: one that there is not is found by nobody.
+    ("soft_cached", size_of::<SoftCached>(), |b| finite(&b[8..36]) && of::<SoftCached>(b).sticks <= 1),
+    // Kernels hold ranges against the length of the list, and compare pieces with others only.
+    ("soft_face_pairs", 4, |b| of::<u32>(b) <= 1 << 29),
+    ("soft_cached_pairs", size_of::<SoftPairCached>(), |b| finite(&b[8..36]) && of::<SoftPairCached>(b).sticks <= 1),
 ];
 
 fn nonsense<T>(what: &'static str, why: String) -> Result<T, SnapshotError> {
     Err(SnapshotError::content(what, why))
 }
 
-/// Holds everything in the buffers against what it is about.
+/// Checks all buffers against the world.
 pub(super) fn buffers(s: &Snapshot) -> Result<(), SnapshotError> {
     let world = &s.host.world;
     let most = [
@@ -85,6 +98,7 @@ pub(super) fn buffers(s: &Snapshot) -> Result<(), SnapshotError> {
         ("particles", s.used.particles, world.soft_store().sent_states().0),
         ("springs", s.used.springs, world.soft_store().sent_states().1),
         ("attachments", s.used.attachments, world.soft_store().sent_states().2),
+        ("soft faces", s.used.soft_faces, world.soft_store().used().faces),
     ];
     if let Some((what, used, most)) = most.into_iter().find(|(_, used, most)| used > most) {
         return nonsense(what, format!("{used} on a device, of {most}"));
@@ -112,7 +126,7 @@ pub(super) fn buffers(s: &Snapshot) -> Result<(), SnapshotError> {
     joints(s)
 }
 
-/// Every buffer is there once, as long as it is declared to be.
+/// Checks that every declared buffer is present once, with the declared length.
 fn lengths(s: &Snapshot) -> Result<(), SnapshotError> {
     let refuse = |buffer: &str, why: String| Err(SnapshotError::Buffer { buffer: buffer.to_owned(), why });
     let declared = match persistent(&s.used, &s.options, &s.user) {
@@ -156,25 +170,31 @@ fn counters(s: &Snapshot) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-/// Bodies on the device are those of the world, unless the world has others to send.
+/// Checks that the device's bodies are those of the world, except for bodies that the world has yet to send.
 fn bodies(s: &Snapshot) -> Result<(), SnapshotError> {
     for (index, body) in (0..).zip(all::<Body>(s.bytes_of("bodies"))) {
         let values = [body.mass, body.inertia.x, body.inertia.y, body.inertia.z, body.gravity_scale];
         let damping = [body.linear_damping, body.angular_damping];
         let sound = values.into_iter().chain(damping).all(f32::is_finite) && damping.into_iter().all(|d| d >= 0.0);
-        let heavy = body.kind != kind::DYNAMIC || (body.mass > 0.0 && body.inertia.min_element() > 0.0);
-        if !sound || !heavy || body.kind > kind::DISABLED {
+        let heavy = !body.is_dynamic() || (body.mass > 0.0 && body.inertia.min_element() > 0.0);
+        let word = s.host.world.world_word(index);
+        // A slot whose body was removed is in no world.
+        let placed = body.kind & !kind::MASK == word || body.kind == kind::DISABLED || !s.host.world.is_sent(index);
+        if !sound || !heavy || !placed || body.world() >= s.host.world.worlds() {
             return nonsense("bodies", format!("body {index} cannot be: {body:?}"));
         }
         let described = s.host.world.slot(index).map_or(kind::DISABLED, |e| e.desc.kind.code());
-        if s.host.world.is_sent(index) && body.kind != kind::DISABLED && body.kind != described {
-            return nonsense("bodies", format!("body {index} is of kind {}, described as {described}", body.kind));
+        if s.host.world.is_sent(index) && !body.is(kind::DISABLED) && !body.is(described) {
+            return nonsense(
+                "bodies",
+                format!("body {index} is of kind {}, described as {described}", body.kind & kind::MASK),
+            );
         }
     }
     Ok(())
 }
 
-/// Rows lie in the list of entries, and entries name what there is.
+/// Checks that rows lie within the list of entries, and that entries refer to existing manifolds, joints and bodies.
 fn rows(s: &Snapshot) -> Result<(), SnapshotError> {
     let (rows, entries, pairs) = (s.bytes_of("rows"), s.bytes_of("entries"), s.bytes_of("cached_pairs"));
     let count = (entries.len() / size_of::<Entry>()) as u32;
@@ -205,7 +225,7 @@ fn rows(s: &Snapshot) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-/// Joints are sent again by the host; what the device alone knows is whether they are broken.
+/// Checks the joints. The host sends them again; only the device knows which of them are broken.
 fn joints(s: &Snapshot) -> Result<(), SnapshotError> {
     let store = s.host.world.joint_store();
     let changed: Vec<u32> = store.changed().iter().map(|c| c.slot).collect();
@@ -243,9 +263,9 @@ mod tests {
     use crate::plan::step::StepOptions;
     use crate::state::Capacities;
 
-    /// Persistent buffers of format 3: whoever adds one, takes one out or changes its elements raises
+    /// Persistent buffers of format 4: whoever adds one, takes one out or changes its elements raises
     /// [`FORMAT`](super::super::FORMAT), and says above what it may hold.
-    const FORMAT_3: &[(&str, u32)] = &[
+    const FORMAT_4: &[(&str, u32)] = &[
         ("bodies", 32),
         ("poses", 28),
         ("starts", 28),
@@ -265,7 +285,7 @@ mod tests {
         ("rows", 4),
         ("entries", 8),
         ("cached_pairs", 8),
-        ("cached_points", 40),
+        ("cached_points", 44),
         ("cached_stiffness", 16),
         ("cached_torques", 16),
         ("last_overlaps", 16),
@@ -279,6 +299,11 @@ mod tests {
         ("soft_previous", 12),
         ("spring_states", 16),
         ("attachment_states", 48),
+        ("soft_vertices", 32),
+        ("previous_soft_vertices", 32),
+        ("soft_cached", 44),
+        ("soft_face_pairs", 4),
+        ("soft_cached_pairs", 40),
     ];
     /// Those that have a function of their own, or are sent again by the host whatever a snapshot holds.
     const OTHERS: &[&str] = &[
@@ -297,10 +322,10 @@ mod tests {
 
     #[test]
     fn every_persistent_buffer_is_in_the_format_and_checked() {
-        let some = Capacities { particles: 1, ..Capacities::default() };
+        let some = Capacities { particles: 1, soft_faces: 1, ..Capacities::default() };
         let declared = persistent(&some, &StepOptions::default(), &[]).unwrap();
         let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
-        assert_eq!(found, FORMAT_3, "another format: raise FORMAT and change this list");
+        assert_eq!(found, FORMAT_4, "another format: raise FORMAT and change this list");
         for (name, stride) in found {
             let element = ELEMENTS.iter().find(|(n, ..)| *n == name);
             assert!(element.is_some() != OTHERS.contains(&name), "who checks `{name}`?");

@@ -1,12 +1,12 @@
-//! Why a snapshot is refused.
+//! Errors of snapshots and of rolling back.
 
 use crate::world::WorldError;
 
-/// Why a snapshot is refused. Nothing of it has reached the world then.
+/// Why a snapshot was refused. The world is unchanged then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// It does not begin as a snapshot does.
+    /// The bytes do not begin with the header of a snapshot.
     #[error("these bytes are no snapshot of drystone: give what `Snapshot::to_bytes` made, from its first byte on")]
     Foreign,
     /// It was written by another version of the format.
@@ -19,7 +19,7 @@ pub enum SnapshotError {
         /// The format that is read.
         known: u32,
     },
-    /// It is shorter, or longer, than it says it is.
+    /// It is shorter or longer than its header says.
     #[error(
         "the snapshot has {found} bytes and was written with {written}: it was cut off or appended to; copy it again"
     )]
@@ -47,7 +47,7 @@ pub enum SnapshotError {
         /// Where it begins.
         at: u64,
     },
-    /// Something in it makes no sense. The engine does not write such snapshots: it was changed behind its back.
+    /// A value in it is invalid. The engine does not write such snapshots, so its bytes were changed afterwards.
     #[error("the snapshot holds nonsense in {what}: {why}; take it again")]
     Content {
         /// Where.
@@ -84,7 +84,7 @@ pub enum SnapshotError {
         /// Bytes that were given.
         given: u64,
     },
-    /// There is no room reserved for a snapshot that is to be recorded.
+    /// No memory is reserved for a snapshot that is to be recorded.
     #[error("no room for the snapshot: call `Stepper::reserve_snapshot` behind `Stepper::prepare` in the same frame")]
     NoRoom,
     /// The frame that a world is to be rolled back to is not kept.

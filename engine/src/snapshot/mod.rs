@@ -1,10 +1,10 @@
-//! A world at a moment, to be kept, sent or gone back to.
+//! Snapshots: the state of a world at one moment, to be stored, sent or restored.
 //!
 //! A [`Snapshot`] holds the host's side of a world (bodies, joints, handles with their generations, names, gravity,
-//! settings, and what was said since the last step) and every *persistent* buffer of the device, as
-//! [`state`](crate::state) declares them: nobody keeps a list of what to save, so nothing can be forgotten. A world
-//! that is restored and stepped is, to the bit, what it would have been without the interruption, on the same device
-//! and driver. On another device the same world goes on with that device's arithmetic.
+//! settings, and the edits since the last step) and every *persistent* buffer of the device, as
+//! [`state`](crate::state) declares them: there is no separate list of what to save, so nothing can be forgotten. A
+//! restored world continues, to the bit, as it would have without the interruption, on the same device and driver.
+//! Another device continues with its own arithmetic.
 //!
 //! ```
 //! use drystone::world::{BodyDesc, Collider, World};
@@ -25,10 +25,10 @@
 //! # Ok::<(), drystone::Error>(())
 //! ```
 //!
-//! Bytes are checked in three ways before anything of them reaches a world: length and checksum find what was damaged
-//! on its way; values are checked as if a user had said them; and every index, in the world and in the buffers, is held
-//! against what it is an index into. A snapshot that was forged with a right checksum gives an error or a world that
-//! can be stepped, whatever is in it.
+//! Bytes are checked in three ways before any of them reaches a world: length and checksum detect damage in transit;
+//! values are checked as if a user had given them; and every index, in the world and in the buffers, is checked
+//! against the list it refers to. A forged snapshot with a correct checksum gives an error or a world that can be
+//! stepped, whatever it contains.
 //!
 //! # Format
 //! Little-endian, without padding: 8 bytes `drystone`, format ([`FORMAT`]), length of all, settings by name, counters,
@@ -49,16 +49,17 @@ use crate::state::{Capacities, List, Role, UserBuffer};
 use crate::world::{BodyHandle, Features, World};
 use crate::{Result, Settings};
 use drystone_kernels::detect::gate::counter;
+use drystone_kernels::detect::soft_pairs_fill;
 use drystone_kernels::state::rigid::{Entry, entry};
 
 /// Version of the format. It changes whenever the bytes, or what any persistent buffer means, do.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"drystone";
-/// Bytes before what the checksum protects beside itself: magic, format and length.
+/// Bytes of the header: magic, format and length.
 const HEAD: usize = 20;
 
-/// What the host knows of a world at a moment.
+/// The host's side of the state of a world.
 #[derive(Clone, Debug)]
 pub(crate) struct HostState {
     pub world: World,
@@ -67,26 +68,26 @@ pub(crate) struct HostState {
     pub made: u64,
     /// Whether the next step is not the first.
     pub started: bool,
-    /// Bodies whose quarantine was told.
+    /// Bodies whose quarantine has been reported.
     pub quarantined: Vec<BodyHandle>,
-    /// Whether it was told that colours did not suffice.
+    /// Whether the fallback for missing colours has been reported.
     pub fell_back: bool,
     /// Whether the next step was asked to start cold.
     pub start_cold: bool,
 }
 
-/// What a persistent buffer holds, as far as it is in use.
+/// The contents of a persistent buffer, as far as it is in use.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedBuffer {
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-/// The host's side of a snapshot whose device's side is on its way.
+/// The host's side of a snapshot whose device side has not been read yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub host: HostState,
-    /// What a device has of the world; the number of pairs and manifolds it knows itself.
+    /// How much of the world the device has. The numbers of pairs and manifolds are read from the device.
     pub used: Capacities,
     pub capacities: Capacities,
     pub options: StepOptions,
@@ -127,7 +128,7 @@ impl Moment {
         (parts.collect(), end)
     }
 
-    /// Takes what is in use out of the buffers, which `read` reads.
+    /// Completes the snapshot: reads the used part of every persistent buffer with `read`.
     pub(crate) fn finish(mut self, read: &mut dyn FnMut(&mut [ReadInto<'_>]) -> Result<()>) -> Result<Snapshot> {
         let mut whole = |name: &str, bytes: usize| -> Result<Vec<u8>> {
             let mut into = vec![0; bytes];
@@ -140,6 +141,8 @@ impl Moment {
         let count = |slot: u32| word(&counters, slot as usize);
         let row_bytes = self.used.bodies as usize * entry::ROW_WORDS as usize * 4;
         let rows = whole("rows", row_bytes)?;
+        let face_words = self.used.soft_faces as usize * soft_pairs_fill::WORDS as usize;
+        let face_pairs = whole("soft_face_pairs", face_words * 4)?;
         let row = |body: usize, k: usize| word(&rows, body * entry::ROW_WORDS as usize + k);
         let room = self.find("entries").and_then(|id| self.buffers.get(id.0 as usize)).map_or(0, |b| b.count);
         let ends = (0..self.used.bodies as usize).map(|body| row(body, entry::KINDS as usize));
@@ -152,13 +155,17 @@ impl Moment {
         self.used.manifolds = manifolds.max(by_entries);
         let sensors = self.options.features.sensors;
         self.used.pairs = if sensors { count(counter::SENSED_LAST) } else { 0 };
-        // What a user has for each entry of a list that is made anew in every step, the user alone understands.
+        let ends = (0..self.used.soft_faces as usize)
+            .map(|face| word(&face_pairs, 2 * face).saturating_add(word(&face_pairs, 2 * face + 1)));
+        self.used.soft_pairs = ends.max().unwrap_or(0).min(self.capacities.soft_pairs);
+        // User buffers over lists that every step rebuilds are saved whole, because only the user knows which part is
+        // in use.
         for list in [List::Pairs, List::Manifolds, List::Edits] {
             if self.user.iter().any(|b| b.each == list) {
                 *self.used.of_mut(list) = self.capacities.of(list);
             }
         }
-        // The device counts with 32 bits, and is ahead of what the host has heard of.
+        // The device counts steps with 32 bits, and may be ahead of the reports the host has received.
         self.host.made += u64::from(count(counter::STEPS).wrapping_sub(self.host.made as u32));
 
         let declared = persistent(&self.used, &self.options, &self.user)?;
@@ -178,7 +185,7 @@ impl Moment {
             read(&mut reads)?;
         }
         if let Some(counters) = buffers.iter_mut().find(|b| b.name == "counters") {
-            // What a step was told that was prepared and never made, and what nobody needs.
+            // Clear the counters of a step that was prepared and never made, and those that are not needed.
             for slot in [counter::SPARE, counter::EDITS, counter::EVENTS, counter::ISLANDS] {
                 counters.bytes[slot as usize * 4..][..4].fill(0);
             }
@@ -195,8 +202,8 @@ fn word(bytes: &[u8], index: usize) -> u32 {
 }
 
 impl Snapshot {
-    /// The world, with what was said to it since the last step. Bodies and joints are as they were described; where
-    /// they are, a simulation tells after [`restore`](crate::Simulation::restore).
+    /// The world, including edits made since the last step. Bodies and joints are as described; their current poses
+    /// are only in the buffers, and a simulation returns them after [`restore`](crate::Simulation::restore).
     pub fn world(&self) -> &World {
         &self.host.world
     }
@@ -206,7 +213,7 @@ impl Snapshot {
         &self.host.settings
     }
 
-    /// Steps made, sub-steps included.
+    /// Number of steps made, each sub-step counted.
     pub fn steps(&self) -> u64 {
         self.host.made
     }
@@ -226,20 +233,22 @@ impl Snapshot {
         self.buffers.iter().find(|b| b.name == name).map_or(&[], |b| &b.bytes)
     }
 
-    /// Room that a step after it is likely to need: as many pairs and manifolds as the one before.
+    /// Capacities that the next step is likely to need: as many pairs and manifolds as the last one.
     pub(crate) fn room(&self) -> Capacities {
         let counters = self.bytes_of("counters");
-        // More than this many a collider come from dense heaps, or from nonsense; either grows when it turns out true.
+        // More than this comes from very dense heaps or from forged counters; lists grow later if the number was
+        // right.
         let most = 4096 + 256 * u64::from(self.used.colliders);
         let likely = |slot: u32| u64::from(word(counters, slot as usize)).min(most) as u32;
         Capacities {
             pairs: likely(counter::PAIRS).max(self.used.pairs),
             manifolds: likely(counter::MANIFOLDS).max(self.used.manifolds),
+            soft_pairs: self.used.soft_pairs,
             ..Capacities::default()
         }
     }
 
-    /// What is to be written into the buffers of a plan. Buffers are the same ones as here, if the user's are.
+    /// The bytes to write into the buffers of a plan. The buffers match if the user's buffers do.
     pub(crate) fn contents<'a>(&'a self, plan: &StepPlan) -> Vec<(BufferId, &'a [u8])> {
         contents(&self.buffers, plan)
     }
@@ -258,7 +267,7 @@ impl Snapshot {
         }
     }
 
-    /// The host may not have heard yet of joints that broke on the device.
+    /// Takes over joints that broke on the device, which the host may not have been told of yet.
     fn settle(&mut self) {
         let bytes = self.buffers.iter().find(|b| b.name == "joints").map_or(&[][..], |b| &b.bytes);
         let broken = check::broken_joints(bytes, self.used.joints);
@@ -313,7 +322,7 @@ impl Snapshot {
         bytes
     }
 
-    /// The snapshot that [`Snapshot::to_bytes`] wrote. Everything in it is checked; an error says what is wrong.
+    /// Reads a snapshot that [`Snapshot::to_bytes`] wrote. Everything in it is checked; an error says what is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(SnapshotError::Foreign);
@@ -388,8 +397,8 @@ impl Snapshot {
     }
 }
 
-/// Lists whose lengths a snapshot has: those that persistent buffers follow.
-const LISTS: [List; 13] = [
+/// Lists whose lengths a snapshot stores: those that determine the lengths of persistent buffers.
+const LISTS: [List; 15] = [
     List::Bodies,
     List::Colliders,
     List::Pairs,
@@ -403,6 +412,8 @@ const LISTS: [List; 13] = [
     List::Particles,
     List::Springs,
     List::Attachments,
+    List::SoftFaces,
+    List::SoftPairs,
 ];
 
 /// Bytes for the persistent buffers of a plan, as many as fit.

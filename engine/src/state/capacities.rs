@@ -1,8 +1,8 @@
-//! How much room a step has: the lists whose lengths everything else follows.
+//! Capacities of a step: the lengths of the lists from which all buffer lengths are computed. Plain values.
 
 use crate::plan::PlanError;
 
-/// A list that buffers are as long as.
+/// A list whose capacity determines the length of buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum List {
@@ -42,6 +42,12 @@ pub enum List {
     Tetrahedra,
     /// Attachments of particles.
     Attachments,
+    /// Triangles of the surfaces of soft bodies.
+    SoftTriangles,
+    /// Triangles of soft surfaces that meet each other, and lines and points of ropes.
+    SoftFaces,
+    /// Contacts of those.
+    SoftPairs,
 }
 
 impl List {
@@ -65,6 +71,9 @@ impl List {
         Self::Hinges,
         Self::Tetrahedra,
         Self::Attachments,
+        Self::SoftTriangles,
+        Self::SoftFaces,
+        Self::SoftPairs,
     ];
 
     /// Its name: the field of [`Capacities`].
@@ -88,6 +97,9 @@ impl List {
             Self::Hinges => "hinges",
             Self::Tetrahedra => "tetrahedra",
             Self::Attachments => "attachments",
+            Self::SoftTriangles => "soft_triangles",
+            Self::SoftFaces => "soft_faces",
+            Self::SoftPairs => "soft_pairs",
         }
     }
 
@@ -111,11 +123,14 @@ impl List {
             Self::Hinges => "a list of hinges of cloth",
             Self::Tetrahedra => "a list of tetrahedra",
             Self::Attachments => "a list of attachments",
+            Self::SoftTriangles => "a list of triangles of surfaces",
+            Self::SoftFaces => "a list of triangles that meet each other",
+            Self::SoftPairs => "a list of contacts of soft surfaces",
         }
     }
 }
 
-/// How much room a step has.
+/// Capacities of a step's lists, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacities {
     /// Bodies.
@@ -126,9 +141,9 @@ pub struct Capacities {
     pub pairs: u32,
     /// Pairs that touch.
     pub manifolds: u32,
-    /// Different convex hulls. With none, the step has no passes for them.
+    /// Different convex hulls. With 0 the step has no passes for hulls.
     pub hulls: u32,
-    /// Edges of all hulls together, those of a box included; as much room is made for vertices and faces.
+    /// Edges of all hulls together, those of the unit box included; vertices and faces get the same capacity.
     pub hull_edges: u32,
     /// Changes of bodies that the host may send before a step.
     pub edits: u32,
@@ -138,8 +153,8 @@ pub struct Capacities {
     pub joint_rows: u32,
     /// Bodies with continuous detection. With none, the step has no pass for them.
     pub continuous: u32,
-    /// Events of a frame that are told one by one; those beyond are counted ([`StepReport::events_lost`]). 0, the default: as
-    /// many as there are bodies, colliders and joints, up to 4096. It does not grow by itself.
+    /// Events of a frame that are reported one by one; further ones are only counted ([`StepReport::events_lost`]).
+    /// 0, the default: as many as there are bodies, colliders and joints, up to 4096. It does not grow by itself.
     ///
     /// [`StepReport::events_lost`]: crate::StepReport::events_lost
     pub events: u32,
@@ -159,13 +174,20 @@ pub struct Capacities {
     pub tetrahedra: u32,
     /// Attachments of particles.
     pub attachments: u32,
+    /// Triangles of the surfaces of soft bodies: what is drawn, and what rays meet.
+    pub soft_triangles: u32,
+    /// Triangles of soft surfaces that meet each other, and lines and points of ropes. With none, the step has no
+    /// passes for such contacts, and no buffers.
+    pub soft_faces: u32,
+    /// Contacts of those. Grows as lists of pairs do.
+    pub soft_pairs: u32,
 }
 
 impl Capacities {
-    /// Kernels count with 32 bits, four points a manifold.
+    /// Largest capacity of a list: kernels count with 32 bits, with four points a manifold.
     const MOST: u32 = 1 << 29;
 
-    /// Room of one list.
+    /// Capacity of one list.
     pub fn of(&self, list: List) -> u32 {
         match list {
             List::Bodies => self.bodies,
@@ -186,10 +208,13 @@ impl Capacities {
             List::Hinges => self.hinges,
             List::Tetrahedra => self.tetrahedra,
             List::Attachments => self.attachments,
+            List::SoftTriangles => self.soft_triangles,
+            List::SoftFaces => self.soft_faces,
+            List::SoftPairs => self.soft_pairs,
         }
     }
 
-    /// Room of one list, to be changed.
+    /// Mutable capacity of one list.
     pub fn of_mut(&mut self, list: List) -> &mut u32 {
         match list {
             List::Bodies => &mut self.bodies,
@@ -210,10 +235,13 @@ impl Capacities {
             List::Hinges => &mut self.hinges,
             List::Tetrahedra => &mut self.tetrahedra,
             List::Attachments => &mut self.attachments,
+            List::SoftTriangles => &mut self.soft_triangles,
+            List::SoftFaces => &mut self.soft_faces,
+            List::SoftPairs => &mut self.soft_pairs,
         }
     }
 
-    /// At least as much of everything as `other`.
+    /// Returns capacities that are at least those of `other`, list by list.
     #[must_use]
     pub fn at_least(mut self, other: &Self) -> Self {
         for &list in List::ALL {
@@ -223,7 +251,7 @@ impl Capacities {
         self
     }
 
-    /// Room for `needed` of everything: lists that are too short get some in reserve, the others stay.
+    /// Returns capacities of at least `needed`: lists that are too short grow with some reserve, the others stay.
     #[must_use]
     pub(crate) fn grown_to(mut self, needed: &Self) -> Self {
         for &list in List::ALL {
@@ -250,20 +278,22 @@ impl Capacities {
     }
 }
 
-/// Room beyond what is needed, so that a list does not grow every step.
+/// Adds a reserve of 1/32 + 64 elements, so that a list does not grow in every step.
 pub(crate) fn with_reserve(needed: u32) -> u32 {
     needed.saturating_add(needed / 32).saturating_add(64)
 }
 
-/// Capacities as lengths of buffers are computed from them, and what the plan's options add.
+/// Capacities in the form from which buffer lengths are computed, with what the plan's options add.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
+    /// Worlds, or 0 where there is only one.
+    pub worlds: u64,
     pub bodies: u64,
     pub colliders: u64,
     pub manifolds: u64,
     pub edits: u64,
     pub hulls: u64,
-    /// Enough for a box, as which boxes meet hulls.
+    /// Edges of all hulls, at least those of the unit box, which boxes use when they meet hulls.
     pub hull_edges: u64,
     pub joints: u64,
     pub joint_rows: u64,
@@ -301,4 +331,9 @@ pub(crate) struct Room {
     pub hinges: u64,
     pub tetrahedra: u64,
     pub attachments: u64,
+    pub soft_triangles: u64,
+    /// Particles whose vertices are kept for drawing: all, or none (and room for one).
+    pub soft_shown: u64,
+    pub soft_faces: u64,
+    pub soft_pairs: u64,
 }

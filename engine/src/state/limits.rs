@@ -1,15 +1,15 @@
-//! What a world may take of a machine. Whoever runs worlds of others sets it; by default nothing is limited.
+//! Limits on the memory and time of a world, for programs that run worlds of others. By default nothing is limited.
 
-/// What a world may take. A step that would need more is refused with an error that tells how much it wanted
-/// ([`Error::MemoryLimit`](crate::Error::MemoryLimit), [`Error::PairLimit`](crate::Error::PairLimit)) and is not made: forces,
-/// targets and everything else that was said is there for the next try.
+/// Limits of a world. A step that would need more fails with an error that states how much it needs
+/// ([`Error::MemoryLimit`](crate::Error::MemoryLimit), [`Error::PairLimit`](crate::Error::PairLimit)) and is not
+/// made: forces, targets and all other edits stay pending for the next try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of all buffers of a step together.
+    /// Most bytes that all buffers of a step may have together.
     pub memory: Option<u64>,
-    /// Pairs of colliders whose boxes overlap. Bounds the time of a step too: a search that comes to more is ended, which a
-    /// million bodies in one place would otherwise keep busy for hours.
+    /// Most pairs of colliders whose boxes may overlap. This bounds the time of a step too, because the search stops
+    /// when it finds more: a million bodies in one place would otherwise keep it busy for hours.
     pub pairs: Option<u32>,
 }
 
@@ -19,19 +19,19 @@ impl Limits {
         Self::default()
     }
 
-    /// The same with at most so many bytes.
+    /// Sets the memory limit, in bytes.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// The same with at most so many pairs.
+    /// Sets the limit of overlapping pairs.
     pub fn with_pairs(mut self, pairs: u32) -> Self {
         self.pairs = Some(pairs);
         self
     }
 
-    /// Whether there is any.
+    /// Whether any limit is set.
     pub(crate) fn are_any(&self) -> bool {
         *self != Self::default()
     }

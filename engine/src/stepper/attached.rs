@@ -1,5 +1,5 @@
-//! Parts of a runner that somebody else holds: renderers, ray casters. Each has a token; when that is dropped, the part is given
-//! back before the next one is attached or the next step prepared.
+//! Parts of a stepper's runner that belong to others, such as renderers and ray casters. Each part has a token. When
+//! the token has been dropped, the part is detached before the next part is attached or the next step prepared.
 
 use super::Stepper;
 use crate::Result;
@@ -7,10 +7,11 @@ use crate::backend::{Part, Runner};
 use crate::plan::Recording;
 use std::sync::{Arc, Weak};
 
-/// Who holds a part of a stepper's runner. Gone when the stepper's buffers are others.
+/// Keeps a part attached to a stepper's runner while it lives. The part is lost anyway when the stepper's buffers are
+/// replaced.
 pub(crate) struct Token(#[expect(dead_code, reason = "only whether it is there counts")] Arc<()>);
 
-/// A part that is held.
+/// An attached part, and whether its token still lives.
 pub(super) struct Held {
     generation: u64,
     part: Part,
@@ -18,7 +19,7 @@ pub(super) struct Held {
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// Attaches a recording for as long as its token lives.
+    /// Attaches a recording. When its token has been dropped, [`Stepper::detach_unheld`] detaches it.
     pub(crate) fn attach_held(&mut self, recording: Recording) -> Result<(Part, Token)> {
         let part = self.device.attach(recording)?;
         let token = Arc::new(());
@@ -26,10 +27,10 @@ impl Stepper<Box<dyn Runner>> {
         Ok((part, Token(token)))
     }
 
-    /// Gives back the memory of what nobody holds any more.
+    /// Detaches the parts whose tokens have been dropped, and frees their memory.
     pub(crate) fn detach_unheld(&mut self) -> Result<()> {
         let generation = self.core.generation();
-        // With the buffers, everything attached to them went.
+        // Parts of an earlier generation were dropped together with its buffers.
         self.held.retain(|h| h.generation == generation);
         while let Some(at) = self.held.iter().position(|h| h.token.strong_count() == 0) {
             self.device.detach(self.held.swap_remove(at).part)?;

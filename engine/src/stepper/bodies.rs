@@ -1,4 +1,5 @@
-//! The world as the device has it: records of bodies and colliders, and the changes of a step as one batch.
+//! Converts bodies and colliders of the world to the device's records and back, and gathers the edits of a step into
+//! one batch. Touches no device.
 
 use crate::glam::{DVec3, Quat, Vec3};
 use crate::state::Capacities;
@@ -12,7 +13,7 @@ use drystone_kernels::state::rigid::{Body, BodyFrame, Collider, Friction, Size, 
 
 const STILL: Twist = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
 
-/// Everything the device keeps of a body.
+/// The records that the device keeps of a body.
 pub(crate) struct BodyRecord {
     pub body: Body,
     pub pose: Pose,
@@ -22,7 +23,7 @@ pub(crate) struct BodyRecord {
 }
 
 impl BodyRecord {
-    /// Of the body in a slot; one that is not there is disabled.
+    /// The records of the body in a slot; an empty slot gets a disabled body.
     pub fn new(world: &World, index: u32) -> Self {
         let Some(entry) = world.slot(index) else {
             let body = Body { kind: kind::DISABLED, ..Default::default() };
@@ -38,7 +39,7 @@ impl BodyRecord {
                 mass: mass.mass,
                 inertia: mass.inertia,
                 gravity_scale: desc.gravity_scale.unwrap_or(1.0),
-                kind,
+                kind: kind | world.world_word(index),
                 linear_damping: entry.damping.0,
                 angular_damping: entry.damping.1,
             },
@@ -49,7 +50,7 @@ impl BodyRecord {
         }
     }
 
-    /// As the user sees it.
+    /// The state in the user's body space.
     pub fn state(&self, world: &World, index: u32) -> BodyState {
         from_device(world, index, &self.body, &self.pose, &self.velocity)
     }
@@ -60,12 +61,12 @@ pub(crate) fn rotation_to_device(q: Quat) -> Rotation {
     Rotation { x: q.x, y: q.y, z: q.z, s: q.w }
 }
 
-/// From the user's body space to principal axes at the centre of mass.
+/// Converts a pose of the user's body space to one of the principal axes at the centre of mass.
 fn to_device(centre: Vec3, axes: Quat, position: Vec3, rotation: Quat) -> Pose {
     Pose { position: position + rotation * centre, rotation: rotation_to_device(rotation * axes) }
 }
 
-/// And back.
+/// Converts the device's records of a body to the state in the user's body space.
 pub(crate) fn from_device(world: &World, index: u32, body: &Body, pose: &Pose, velocity: &Twist) -> BodyState {
     let (centre, axes) = world.slot(index).map_or((Vec3::ZERO, Quat::IDENTITY), |e| (e.mass.centre, e.mass.axes));
     let r = pose.rotation;
@@ -75,11 +76,11 @@ pub(crate) fn from_device(world: &World, index: u32, body: &Body, pose: &Pose, v
         rotation,
         linear_velocity: velocity.linear,
         angular_velocity: velocity.angular,
-        enabled: body.kind != kind::DISABLED,
+        enabled: !body.is(kind::DISABLED),
     }
 }
 
-/// The collider in a slot, if there is one.
+/// The record of the collider in a slot; an empty slot gets one without a shape.
 pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
     let Some((body, entry, c)) = world.collider(slot) else {
         return Collider { what: What { shape: shape::NONE, ..Default::default() }, ..Default::default() };
@@ -100,7 +101,7 @@ pub(crate) fn collider_record(world: &World, slot: u32) -> Collider {
     }
 }
 
-/// What its surface does.
+/// The surface material of the collider in a slot.
 pub(crate) fn material_record(world: &World, slot: u32) -> Material {
     let Some((_, entry, c)) = world.collider(slot) else { return Material::default() };
     let axes = entry.mass.axes.inverse();
@@ -113,33 +114,37 @@ pub(crate) fn material_record(world: &World, slot: u32) -> Material {
     }
 }
 
-/// Impulse from which on its contacts are told.
+/// Impulse, newton seconds, from which on the contacts of the collider in a slot are reported as events.
 pub(crate) fn report_impulse(world: &World, slot: u32) -> f32 {
     world.collider(slot).map_or(0.0, |(.., c)| c.report_impulse)
 }
 
-/// What changed since the last step.
+/// The edits since the last step, as the device gets them.
 pub(crate) struct Batch {
-    /// For the stage `edits`.
+    /// Records for the stage `edits`.
     pub records: Vec<EditRecord>,
-    /// Colliders that stand next to each other, by their first slot.
+    /// Runs of colliders in consecutive slots, each with its first slot.
     pub colliders: Vec<(u32, Vec<Collider>)>,
-    /// Body spaces of bodies that are new, by their first slot.
+    /// Body spaces of new bodies in consecutive slots, each run with its first slot.
     pub frames: Vec<(u32, Vec<BodyFrame>)>,
-    /// What takes back, in the next step, what was for one step only.
+    /// Numbers of new bodies in their worlds, by slot as well.
+    pub locals: Vec<(u32, Vec<u32>)>,
+    /// Edits of the next step that undo what was meant for one step only.
     pub after: Vec<(u32, Edit)>,
 }
 
 impl Batch {
-    /// For a step of `seconds` with so much room. What is beyond it has come and gone unseen.
+    /// For a step of `seconds` with capacities `room`. Edits of slots beyond `room.bodies` are skipped: those bodies
+    /// were added and removed again before the device saw them.
     pub fn new(world: &World, room: &Capacities, seconds: f32) -> Self {
         let mut edits: Vec<(u32, Edit)> = world.edits().iter().filter(|e| e.0 < room.bodies).copied().collect();
-        // Stable: what was said to one body stays in its order.
+        // The sort is stable, so that the edits of one body stay in order.
         edits.sort_by_key(|e| e.0);
         let mut batch = Self {
             records: Vec::with_capacity(edits.len()),
             colliders: Vec::new(),
             frames: Vec::new(),
+            locals: Vec::new(),
             after: Vec::new(),
         };
         for said in edits.chunk_by(|a, b| a.0 == b.0) {
@@ -161,7 +166,7 @@ fn append<T>(runs: &mut Vec<(u32, Vec<T>)>, slot: u32, item: T) {
     }
 }
 
-/// Pushes at points, added up: what they are together at the first point.
+/// The sum of impulses or forces at points, as a linear and an angular part about the first point.
 #[derive(Clone, Copy)]
 struct Pushes {
     linear: DVec3,
@@ -178,17 +183,18 @@ impl Pushes {
     }
 }
 
-/// How a body is to move.
+/// How an edit prescribes a body's motion.
 #[derive(Clone, Copy)]
 enum Motion {
     Velocity(Vec3, Vec3),
     Target(Vec3, Quat),
 }
 
-/// All that was said to one body.
+/// All edits of one body, combined.
 #[derive(Clone, Copy, Default)]
 struct Change {
     body: bool,
+    renewed: bool,
     pose: Option<(Vec3, Quat)>,
     motion: Option<Motion>,
     impulse: Option<(DVec3, DVec3)>,
@@ -208,6 +214,7 @@ impl Change {
     fn then(mut self, edit: Edit) -> Self {
         match edit {
             Edit::Body => self = Self { body: true, ..Self::default() },
+            Edit::Renew => self = Self { body: self.body, renewed: true, ..Self::default() },
             Edit::Pose(position, rotation) => self.pose = Some((position, rotation)),
             Edit::Velocity(linear, angular) => self = self.moved(Motion::Velocity(linear, angular)),
             Edit::Target(position, rotation) => self = self.moved(Motion::Target(position, rotation)),
@@ -221,7 +228,7 @@ impl Change {
         self
     }
 
-    /// A velocity makes up for all impulses before it.
+    /// Sets the motion. It replaces all impulses before it.
     fn moved(self, motion: Motion) -> Self {
         Self { motion: Some(motion), impulse: None, impulse_at: None, ..self }
     }
@@ -234,10 +241,13 @@ impl Change {
             to_device(centre, axes, position, rotation)
         };
         let record = BodyRecord::new(world, body);
-        let new = self.body && !world.is_sent(body);
+        let mut new = self.body && !world.is_sent(body);
         if new {
             append(&mut batch.frames, body, record.frame);
+            append(&mut batch.locals, body, world.local(body));
         }
+        // What is as it was described is sent like what is new.
+        new |= self.renewed && world.slot(body).is_some();
         let mut put = |what, a, b, c| batch.records.push(EditRecord { body, what, a, b, c });
         if new {
             let Body { mass, inertia, gravity_scale, kind, linear_damping, angular_damping } = record.body;

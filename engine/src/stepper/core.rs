@@ -1,79 +1,90 @@
-//! The host's side of a step, whatever runs it: world, settings and plan, what is written before a step, and what the
-//! words that a step leaves behind mean. Touches no device; a [`StepDevice`] does.
+//! The host's side of a step: world, settings and plan, what is written to the device before a step, and how the
+//! words that a step leaves behind are interpreted. Everything here is independent of the backend; a [`StepDevice`]
+//! does the device's part.
 
 use super::bodies::{Batch, BodyRecord, collider_record, material_record, report_impulse};
 use super::history::{History, Kept};
 use super::joints;
 use super::report::{Contact, Event, EventKind, Overlap, StepReport};
 use super::soft;
+use super::swept::Swept;
 use super::uploads::Uploads;
 use crate::backend::RunTimes;
+use crate::glam::Vec3;
 use crate::log::{info, span, warning};
 use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
 use crate::settings::MOST_COLD;
 use crate::snapshot::{HostState, Moment};
 use crate::state::{Capacities, Limits, List, UserBuffer, with_reserve};
-use crate::world::{BodyHandle, Hull, Sent, World, unit_box};
+use crate::world::{BodyHandle, Edit, Hull, Sent, World, unit_box};
 use crate::{Error, Result, Settings};
 use drystone_kernels::detect::gate::{bit, counter};
 use drystone_kernels::layout::BodyPose;
 use drystone_kernels::state::events::{EventRecord, event};
 use drystone_kernels::state::rigid::{self, NONE, Params};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a stepper needs of a device.
+/// What a stepper needs of a device. None of these calls runs a step.
 pub trait StepDevice: Send {
-    /// Makes a plan's buffers and commands ready. Buffers that are persistent keep what they hold, as far as it fits;
-    /// all others begin with zeros, unless the plan's buffers are the same as before. On failure the plan before stays.
+    /// Prepares a plan's buffers and commands; may allocate. Persistent buffers keep their contents as far as they
+    /// fit; all others become zero, unless the plan's buffers are the same as before. On failure the previous plan
+    /// stays loaded.
     fn load(&mut self, plan: &StepPlan) -> Result<()>;
-    /// Writes parts of buffers before the next step that is run or recorded. What was staged before and has not been
-    /// recorded is gathered again, and may be forgotten.
+    /// Whether what was attached to the commands of a plan stays when [`StepDevice::load`] changes nothing but those.
+    fn keeps_parts(&self) -> bool {
+        false
+    }
+    /// Stages writes that take effect before the next step that is run or recorded. What was staged earlier and has
+    /// not been recorded is contained in `uploads` again, so the device may forget it.
     fn stage(&mut self, uploads: &Uploads) -> Result<()>;
-    /// Before the next step that is run or recorded, and before what is staged for it, persistent buffers of the loaded
-    /// plan get these bytes from their beginning on, and zeros behind them.
+    /// Overwrites persistent buffers of the loaded plan with these bytes, and what lies behind them with zeros. Takes
+    /// effect before the next step that is run or recorded, and before the writes staged for it.
     fn restore(&mut self, contents: &[(BufferId, &[u8])]) -> Result<()>;
-    /// Makes sure that there is memory to keep the persistent buffers of a plan in, under a number. Devices whose state
-    /// the host reads after every step need none.
+    /// Allocates memory for a copy of a plan's persistent buffers, under number `_place`. Devices whose state the
+    /// host reads after every step need none.
     fn reserve_kept(&mut self, _plan: &StepPlan, _place: usize) -> Result<()> {
         Ok(())
     }
-    /// The same as [`StepDevice::restore`], with what was kept under a number.
+    /// As [`StepDevice::restore`], with the copy that was kept under number `_place`.
     fn restore_kept(&mut self, _plan: &StepPlan, _place: usize) -> Result<()> {
         Ok(())
     }
 }
 
-/// What is fixed when a stepper is made.
+/// Options that are fixed when a stepper is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CoreOptions {
-    /// Whether the device is the CPU, by itself or behind a driver.
+    /// Whether the kernels run on the CPU: on the CPU backend, or on a Vulkan driver without a GPU.
     pub on_cpu: bool,
-    /// Whether a step that does not fit is left out.
+    /// Whether a step whose lists are too short is skipped as a whole.
     pub strict: bool,
-    /// Whether poses are kept for drawing.
+    /// Whether poses for drawing are written.
     pub body_poses: bool,
-    /// Whether lists grow before they are full: for steps that nobody can repeat.
+    /// Whether lists grow before they are full. Set for devices on which a step cannot be repeated.
     pub ahead: bool,
-    /// What it may take.
+    /// Whether commands are planned by what the last steps needed: see `stepper/swept.rs`.
+    pub expects: bool,
+    /// Limits of memory and of pairs.
     pub limits: Limits,
 }
 
-/// What the device does not have yet after a plan was loaded: everything from these slots on, and all that the host
+/// What the device lacks after a plan was loaded: everything from these slots on, and all buffers that the host
 /// writes as a whole.
 #[derive(Clone, Copy)]
 pub(super) struct Resend {
     pub bodies: u32,
     pub colliders: u32,
     pub joints: u32,
-    /// Where the user's body space lies in the device's.
+    /// First slot whose body space (where the user's body space lies in the device's) is missing.
     pub frames: u32,
-    /// Whether nothing of the states of soft bodies is there.
+    /// Whether the device has no state of any soft body.
     pub soft: bool,
 }
 
 impl Resend {
-    /// Everything that one of the two has to be sent.
+    /// The union: everything that either of the two lacks.
     pub fn and_all_of(self, other: Self) -> Self {
         Self {
             bodies: self.bodies.min(other.bodies),
@@ -85,28 +96,45 @@ impl Resend {
     }
 }
 
-/// What is undone when a step was prepared, but neither run nor recorded.
+/// The settings that the device has.
+#[derive(Clone, PartialEq)]
+pub(super) struct SentParams {
+    /// Of all worlds, with no gravity.
+    common: Params,
+    gravities: Arc<Vec<Vec3>>,
+}
+
+impl SentParams {
+    /// Adds them to the uploads.
+    fn push(&self, plan: &StepPlan, uploads: &mut Uploads) {
+        let of_world = |gravity: &Vec3| Params { gravity: *gravity, ..self.common };
+        let all: Vec<_> = self.gravities.iter().map(of_world).collect();
+        uploads.push(plan.buffers.params, 0, &all);
+    }
+}
+
+/// What [`Core::undo_prepared`] needs to undo a step that was prepared, but neither run nor recorded.
 pub(super) struct Unrecorded {
     pub sent: Sent,
-    params: Option<Params>,
+    params: Option<SentParams>,
     pub resend: Option<Resend>,
-    /// What is kept of the step, if frames are.
+    /// The frame to be kept, if frames are kept.
     kept: Option<Kept>,
 }
 
-/// The words that a step leaves behind.
+/// The results that are read back after a step.
 pub(crate) struct Results<'a> {
     pub frame: u64,
     /// Sub-steps that were run.
     pub runs: u32,
-    /// Whether the device chose how many of them it made.
+    /// Whether the device chose how many of the recorded sub-steps it made.
     pub adaptive: bool,
     pub counters: &'a [u32],
     pub overflow: u32,
-    /// Events there was room for.
+    /// Number of events that the list of events can hold.
     pub event_room: u32,
     pub events: &'a [EventRecord],
-    /// Whether the world was rolled back behind it.
+    /// Whether the world was rolled back or restored after this step was recorded.
     pub undone: bool,
 }
 
@@ -117,21 +145,22 @@ pub(crate) struct Core {
     pub(super) user: Vec<UserBuffer>,
     pub(super) plan: StepPlan,
     pub(super) planned: StepOptions,
-    /// What the device said it needs.
+    /// Capacities that the device reported as needed.
     pub(super) wanted: Capacities,
-    pub(super) params: Option<Params>,
+    pub(super) params: Option<SentParams>,
     pub(super) resend: Option<Resend>,
-    /// Whether the step that is prepared starts cold: its constraints may carry loads that they do not know yet.
+    /// Whether the prepared step starts cold: its constraints may carry loads that their multipliers do not know yet.
     cold: bool,
-    /// Whether the next one is to.
+    /// Whether the next step is to start cold.
     pub(super) start_cold: bool,
-    /// Whether a step was made. One that was recorded counts, until it is known not to have fitted.
+    /// Whether any step was made. A recorded step counts until its results show that it did not fit.
     pub(super) started: bool,
-    /// What was prepared and has not been run or recorded.
+    /// The step that was prepared and has been neither run nor recorded.
     pub(super) prepared: Option<Unrecorded>,
-    /// Changes when the world is exchanged: what was prepared before is void.
+    /// Changes when the world is replaced; steps prepared before are void then.
     pub(super) epoch: u64,
     pub(super) history: History,
+    swept: Swept,
     /// Pairs and manifolds of the last step.
     pub(super) counted: (u32, u32),
     /// Sub-steps made.
@@ -147,7 +176,7 @@ fn next_generation() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Room that a world needs, without pairs and manifolds, which only the device knows.
+/// Capacities that a world needs. Pairs and manifolds are 1, since only the device knows their number.
 fn world_needs(world: &World) -> Capacities {
     Capacities {
         bodies: world.slot_count().max(1),
@@ -164,19 +193,21 @@ fn world_needs(world: &World) -> Capacities {
     }
 }
 
-/// Room to begin with.
+/// Initial capacities for a world, with estimates for pairs and manifolds.
 pub(crate) fn first_capacities(world: &World) -> Capacities {
     let needs = world_needs(world);
     Capacities {
         pairs: with_reserve(needs.colliders.saturating_mul(2)),
         manifolds: with_reserve(needs.bodies),
         edits: needs.bodies,
+        soft_pairs: if needs.soft_faces > 0 { with_reserve(needs.soft_faces.saturating_mul(2)) } else { 0 },
         ..needs
     }
 }
 
 impl Core {
-    /// Plans a step for a world, with room for at least `capacities`.
+    /// Plans the step of a world, with at least `capacities`. An error when settings are out of range or limits are
+    /// exceeded.
     pub fn new(
         world: World,
         settings: Settings,
@@ -185,8 +216,9 @@ impl Core {
         user: Vec<UserBuffer>,
     ) -> Result<Self> {
         settings.check()?;
+        check_world(&settings, &world)?;
         let capacities = capacities.at_least(&world_needs(&world));
-        let planned = step_options(&settings, options, &world, true);
+        let planned = Swept::ALL.of(step_options(&settings, options, &world, true));
         let plan = StepPlan::with_user_buffers(capacities, planned, &user)?;
         check_memory(&plan, options.limits)?;
         Ok(Self {
@@ -205,6 +237,7 @@ impl Core {
             resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0, soft: true }),
             epoch: 0,
             history: History::default(),
+            swept: Swept::ALL,
             counted: (0, 0),
             made: 0,
             quarantined: Vec::new(),
@@ -218,7 +251,7 @@ impl Core {
         &self.settings
     }
 
-    /// Takes effect with the next step.
+    /// Changes the settings from the next step on. An error, and no change, when a value is out of its range.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
         self.settings = settings;
@@ -245,8 +278,8 @@ impl Core {
         self.options.limits.pairs = pairs;
     }
 
-    /// Whether a step that was prepared may fail when it has done something already: it may want longer lists than there is
-    /// memory for, or than it may have, and then what was said has reached the device, and sub-steps may have been made.
+    /// Whether the prepared step may fail after it has already changed the state: when it needs longer lists than
+    /// memory or limits allow, edits have reached the device by then, and sub-steps may have been made.
     pub(super) fn may_fail_in_the_middle(&self) -> bool {
         let does_something = self.settings.substeps > 1
             || self.prepared.as_ref().is_some_and(|p| !p.sent.is_empty() || p.resend.is_some());
@@ -256,23 +289,25 @@ impl Core {
         does_something && (self.options.limits.are_any() || may_grow)
     }
 
-    /// Makes the lists long enough for the world and for what the device asked for, and takes over the settings.
-    /// `true` when there is another plan now.
+    /// Makes a new plan when lists are too short for the world or for what the device reported, or when settings
+    /// require one, and loads it. Returns whether the plan has changed.
     pub(super) fn replan(&mut self, edits: u32, device: &mut dyn StepDevice) -> Result<bool> {
         let before = self.plan.capacities;
-        // Whatever becomes of it: a step that still needs more says so again, and one that no longer does goes on.
+        // Forgotten even if this call fails: a step that still needs more reports it again, and one that does not can
+        // go on.
         let wanted = std::mem::take(&mut self.wanted);
         if let Some(limit) = self.options.limits.pairs.filter(|limit| wanted.pairs > *limit) {
             return Err(Error::PairLimit { needed: wanted.pairs, limit });
         }
         let mut needed = world_needs(&self.world).at_least(&wanted);
         if needed.bodies > before.bodies {
-            // Bodies that come in numbers are changed in numbers.
+            // A world that grows by many bodies at once usually also edits many at once.
             needed.edits = needed.edits.max(with_reserve(needed.bodies));
         }
         needed.edits = needed.edits.max(edits);
         let capacities = before.grown_to(&needed);
-        let planned = step_options(&self.settings, self.options, &self.world, self.cold);
+        check_world(&self.settings, &self.world)?;
+        let planned = self.swept.of(step_options(&self.settings, self.options, &self.world, self.cold));
         if capacities == before && planned == self.planned {
             return Ok(false);
         }
@@ -284,7 +319,15 @@ impl Core {
             span!("load", bytes = plan.recording.memory(), commands = plan.recording.commands().len());
             device.load(&plan)?;
         }
-        // Lists of materials and of reports begin with the first that does anything: the device has none of those before.
+        let StepOptions { swept_colours, swept_rounds, .. } = planned;
+        let only_swept = planned == StepOptions { swept_colours, swept_rounds, ..self.planned };
+        let same_buffers = plan.recording.buffers() == self.plan.recording.buffers();
+        if only_swept && capacities == before && same_buffers && device.keeps_parts() {
+            (self.plan, self.planned) = (plan, planned);
+            return Ok(true);
+        }
+        // Materials and report impulses have full lists only from the first collider on that uses them: what the
+        // device has of them from before is incomplete.
         let (now, then) = (planned.features, self.planned.features);
         let first_of_list = now.surfaces && !then.surfaces || now.reports && !then.reports;
         self.plan = plan;
@@ -299,7 +342,7 @@ impl Core {
             }
         }
         let Capacities { bodies, colliders, joints, .. } = before;
-        // What an earlier plan has not had yet, this one has not had either.
+        // What was missing in the earlier plan is missing in this one too.
         let had = self.resend.unwrap_or(Resend { bodies, colliders, joints, frames: bodies, soft: false });
         self.resend = Some(Resend {
             bodies: had.bodies.min(bodies),
@@ -311,8 +354,8 @@ impl Core {
         Ok(true)
     }
 
-    /// Everything that the device needs before a step of `dt` seconds: grows lists, and gathers what was said since the
-    /// last step. Until the device has it, nothing of it is forgotten.
+    /// Prepares a step of `dt` seconds: makes lists longer if need be, and stages the edits since the last step.
+    /// Edits are kept until the step is recorded, so a failed call loses none.
     pub fn prepare(&mut self, dt: f32, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
         span!("prepare", dt);
         self.undo_prepared();
@@ -326,7 +369,7 @@ impl Core {
         uploads.clear();
         if self.resend.is_some() {
             self.push_all(uploads)?;
-            // Bodies that were sent whole need no record that they are new.
+            // Whole bodies were sent just now, so the batch is made again without their creation.
             batch = Batch::new(&self.world, &self.plan.capacities, dt);
         } else {
             for slot in self.world.changed_hulls() {
@@ -336,12 +379,18 @@ impl Core {
         joints::push(&self.world, &self.plan, uploads);
         soft::push(&self.world, &self.plan, uploads);
         let b = &self.plan.buffers;
-        let params = self.settings.params(self.world.gravity(), dt, self.cold);
-        if self.params != Some(params) {
-            uploads.push(b.params, 0, &[params]);
+        let common = self.settings.params(Vec3::ZERO, dt, self.cold);
+        let params = SentParams { common, gravities: self.world.gravities().clone() };
+        if self.params.as_ref() != Some(&params) {
+            params.push(&self.plan, uploads);
+        }
+        if self.planned.worlds > 0 {
+            for (slot, run) in &batch.locals {
+                uploads.push(b.locals, u64::from(*slot), run);
+            }
         }
         uploads.push(b.edits, 0, &batch.records);
-        // Both words lie side by side; events are those of this step.
+        // One write for both words: the number of edits, and 0 events, since events are those of this step.
         const { assert!(counter::EVENTS == counter::EDITS + 1) };
         uploads.push(b.counters, counter::EDITS.into(), &[batch.records.len() as u32, 0]);
         if self.planned.adaptive {
@@ -355,9 +404,14 @@ impl Core {
         if self.options.body_poses {
             for (slot, run) in &batch.frames {
                 uploads.push(b.body_frames, u64::from(*slot), run);
-                // A body that is new in a used slot was not where the one before it was drawn.
+                // A new body in a reused slot must not be drawn where its predecessor was.
                 uploads.push(b.body_poses, u64::from(*slot), &vec![BodyPose::default(); run.len()]);
             }
+        }
+        if !self.quarantined.is_empty() {
+            // They take part again, and may be told of again.
+            let renewed = |body: &BodyHandle| self.world.edits().contains(&(body.index(), Edit::Renew));
+            self.quarantined.retain(|body| !renewed(body));
         }
         let place = self.history.next_place();
         if let Some(place) = place {
@@ -371,7 +425,7 @@ impl Core {
         Ok(())
     }
 
-    /// What was prepared and neither run nor recorded is as if it had not been.
+    /// Undoes a step that was prepared and neither run nor recorded; its edits are pending again.
     pub(super) fn undo_prepared(&mut self) {
         if let Some(Unrecorded { sent, params, resend, .. }) = self.prepared.take() {
             self.world.unsend(sent);
@@ -379,7 +433,7 @@ impl Core {
         }
     }
 
-    /// What was prepared is run or recorded, as frame number `frame`.
+    /// Marks the prepared step as run or recorded, under frame number `frame`.
     pub fn recorded(&mut self, frame: u64) {
         if let Some(kept) = self.prepared.take().and_then(|p| p.kept) {
             self.history.push(frame, kept);
@@ -393,18 +447,18 @@ impl Core {
         self.start_cold = true;
     }
 
-    /// Where the device keeps what the prepared step leaves behind, if frames are kept.
+    /// Number of the place in which the device keeps the state after the prepared step, if frames are kept.
     #[cfg(feature = "vulkan")]
     pub fn place(&self) -> Option<usize> {
         self.prepared.as_ref()?.kept.as_ref().map(|kept| kept.place)
     }
 
-    /// Changes when the world is exchanged.
+    /// A number that changes when the world is replaced.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The host's side of a world that a device has.
+    /// A copy of the host's side of the state.
     pub(super) fn host_state(&self) -> HostState {
         HostState {
             world: self.world.clone(),
@@ -417,7 +471,7 @@ impl Core {
         }
     }
 
-    /// The host's side of a snapshot, between steps. What is prepared and not recorded counts as not prepared.
+    /// The host's side of a snapshot taken now. A step that is prepared and not recorded counts as not prepared.
     pub fn moment(&self) -> Moment {
         let mut host = self.host_state();
         let mut resend = self.resend;
@@ -449,7 +503,7 @@ impl Core {
         Moment { host, used, capacities: room, options: self.planned, user: self.user.clone(), buffers }
     }
 
-    /// Brings the world to the device as it was described, before there is any step.
+    /// Uploads the world as described, before the first step.
     pub fn upload(&mut self, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
         uploads.clear();
         self.push_all(uploads)?;
@@ -462,16 +516,16 @@ impl Core {
         Ok(())
     }
 
-    /// After a step that did not fit: longer lists, with everything in them that the step began with.
+    /// Makes lists longer after a step that did not fit, and uploads everything that the step started with.
     pub fn grow(&mut self, device: &mut dyn StepDevice, uploads: &mut Uploads) -> Result<()> {
-        let params = self.params;
+        let params = self.params.clone();
         self.replan(0, device)?;
         uploads.clear();
         self.push_all(uploads)?;
         joints::push(&self.world, &self.plan, uploads);
         soft::push(&self.world, &self.plan, uploads);
-        if let Some(params) = params {
-            uploads.push(self.plan.buffers.params, 0, &[params]);
+        if let Some(params) = &params {
+            params.push(&self.plan, uploads);
         }
         device.stage(uploads)?;
         (self.params, self.resend) = (params, None);
@@ -480,7 +534,7 @@ impl Core {
         Ok(())
     }
 
-    /// Gathers what surfaces of colliders in slots from `first` on do, and from which impulse on their contacts are told.
+    /// Adds the materials and report impulses of `count` colliders from slot `first` on to the uploads.
     fn push_surfaces(&self, uploads: &mut Uploads, first: u32, count: usize) {
         let (b, features) = (&self.plan.buffers, self.planned.features);
         let slots = || (first..).take(count);
@@ -494,7 +548,7 @@ impl Core {
         }
     }
 
-    /// Gathers everything from the first slot on that the device does not have, and all hulls.
+    /// Adds everything that the device lacks ([`Resend`]) to the uploads, and all hulls.
     fn push_all(&mut self, uploads: &mut Uploads) -> Result<()> {
         let Some(resend) = self.resend else {
             return Ok(());
@@ -515,6 +569,9 @@ impl Core {
         uploads.push(b.previous, from, &records.iter().map(|r| r.velocity.linear).collect::<Vec<_>>());
         uploads.push(b.forces, from, &records.iter().map(|r| r.force).collect::<Vec<_>>());
         uploads.push(b.colours, from, &vec![NONE; records.len()]);
+        if self.planned.worlds > 0 {
+            uploads.push(b.locals, 0, &(0..bodies).map(|slot| self.world.local(slot)).collect::<Vec<_>>());
+        }
         if self.options.body_poses {
             let records = (frames..bodies).map(|i| BodyRecord::new(&self.world, i).frame);
             uploads.push(b.body_frames, frames.into(), &records.collect::<Vec<_>>());
@@ -522,7 +579,7 @@ impl Core {
         let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
         uploads.push(b.colliders, first_collider.into(), &list);
         self.push_surfaces(uploads, first_collider, list.len());
-        // The first hull is the box as which boxes meet hulls.
+        // Hull 0 is the unit box: boxes use it when they meet hulls.
         push_hull_at(uploads, &self.plan, 0, 0, &unit_box()?);
         for slot in 0..self.world.hulls().slot_count() {
             push_hull(uploads, &self.plan, &self.world, slot);
@@ -537,17 +594,18 @@ impl Core {
         Ok(())
     }
 
-    /// What the words of a step mean: report, events, and what the lists need.
+    /// Interprets the results of a step: makes its report with events, and notes the capacities that lists need.
     pub fn digest(&mut self, results: &Results<'_>, times: Vec<RunTimes>) -> StepReport {
         let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
         let since = count(counter::STEPS).wrapping_sub(self.made as u32);
-        // Of a frame whose sub-steps the device chose, those count that it chose.
+        // In adaptive frames only the sub-steps that the device chose count.
         let runs = if results.adaptive { count(counter::SUBSTEPS).min(results.runs) } else { results.runs };
         let made = since.min(runs);
         let first = self.made;
-        // More than were recorded when the host submitted the recording several times. Far more would be no number of steps.
+        // More than the recorded sub-steps when the host submitted the recording several times. A difference of 2^31
+        // or more cannot be a number of steps.
         let all = if since < 1 << 31 { since } else { made };
-        // A frame that was rolled back does not count, and neither does what happened in it.
+        // A frame that was rolled back does not count, nor do its events.
         let made = if results.undone { runs } else { made };
         if !results.undone {
             self.made += u64::from(all);
@@ -570,14 +628,18 @@ impl Core {
             ..StepReport::default()
         };
         self.counted = (report.pairs, report.manifolds);
+        if self.options.expects && results.overflow == 0 && !results.undone {
+            self.swept.learn(results.counters);
+        }
         let notes = if results.undone { Vec::new() } else { std::mem::take(&mut self.notes) };
         report.events.extend(notes.into_iter().map(|kind| Event { step: first, kind }));
         if self.options.ahead {
             for (list, count) in [(List::Pairs, report.pairs), (List::Manifolds, report.manifolds)] {
-                // From seven eighths on; a quarter more lasts for frames in which as many come as in a collapse.
+                // Grows when seven eighths full, by a quarter: enough for the frames until the growth takes effect,
+                // even in a collapse.
                 if u64::from(count) * 8 > u64::from(self.plan.capacities.of(list)) * 7 {
                     let more = count.saturating_add(count / 4);
-                    // What is only likely is no reason to refuse.
+                    // Growing ahead is only a precaution, so it stays within the limit instead of failing.
                     let most =
                         if list == List::Pairs { self.options.limits.pairs.unwrap_or(u32::MAX) } else { u32::MAX };
                     let more = more.min(most.max(count));
@@ -603,8 +665,9 @@ impl Core {
                     *needed.of_mut(list) = count;
                 }
             }
+            needed.soft_pairs = results.overflow >> bit::SOFT_PAIRS;
             if needed.pairs > 0 {
-                // Manifolds were only counted among the pairs that fitted: they will be more in proportion.
+                // Manifolds were counted only among the pairs that fitted; scale them up in proportion.
                 let fitted = f64::from(self.plan.capacities.pairs.max(1));
                 let expected = f64::from(report.manifolds) * (f64::from(needed.pairs) / fitted).max(1.0);
                 needed.manifolds = needed.manifolds.max(expected.min(f64::from(needed.pairs)) as u32);
@@ -623,7 +686,7 @@ impl Core {
             report.events.push(Event { step: self.made.saturating_sub(1), kind });
         }
         let mut told: Vec<_> = results.events.iter().take(happened as usize).collect();
-        // They were appended by whoever came first.
+        // Lanes appended the events in no fixed order; sorting makes the order reproducible.
         told.sort_by_key(|e| (e.step, e.kind, e.index, e.other));
         for record in told {
             // The device counts steps with 32 bits.
@@ -686,10 +749,18 @@ fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: 
     let most_pairs = limits.pairs.unwrap_or(u32::MAX);
     let soft_colours = world.soft_store().colours();
     let features = world.features();
-    StepOptions { iterations, strict, body_poses, most_pairs, features, soft_colours, ..usual }
+    let worlds = world.several();
+    // Lanes of a team add up in another order than one lane, and whether a colour is large depends on all worlds.
+    let lanes = if worlds > 0 { 1 } else { usual.lanes };
+    StepOptions { iterations, strict, body_poses, most_pairs, features, worlds, lanes, soft_colours, ..usual }
 }
 
-/// Whether a plan's buffers are within what they may take.
+/// Whether the solver has everything that is in the world.
+fn check_world(settings: &Settings, world: &World) -> Result<()> {
+    Ok(settings.check_world(&world.features(), world.soft_store().colours() > 0, world.several() > 0)?)
+}
+
+/// An error when a plan's buffers exceed the memory limit.
 fn check_memory(plan: &StepPlan, limits: Limits) -> Result<()> {
     let needed = plan.recording.memory();
     match limits.memory.filter(|limit| needed > *limit) {
@@ -701,7 +772,8 @@ fn check_memory(plan: &StepPlan, limits: Limits) -> Result<()> {
 /// Iterations of each sub-step of a step that starts cold: see [`AvbdSettings`](crate::AvbdSettings).
 fn cold_iterations(settings: &Settings, world: &World) -> u32 {
     let Some(avbd) = settings.avbd().filter(|a| a.cold_iterations > 0) else { return 0 };
-    // Larger assemblies have waves that are too heavy, see `load_share`: all of a load at once throws nets up.
+    // In larger assemblies the full load at once throws nets up, because their long waves act as if bodies were
+    // heavier: see `load_share`.
     let largest = (avbd.share_reach * settings.iterations as f32) as usize;
     let reach = if avbd.cold_reach > 0 { avbd.cold_reach.saturating_mul(world.joint_depth(largest)) } else { 0 };
     avbd.cold_iterations.max(reach.min(MOST_COLD)).div_ceil(settings.substeps)

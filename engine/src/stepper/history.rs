@@ -1,9 +1,9 @@
-//! Worlds that can be gone back to: snapshots from outside, and the last frames, kept as they were.
+//! Restoring earlier states: from snapshots, and from the last frames, which a stepper keeps for rollback.
 //!
-//! What is kept of a frame is the world on the host as it was when the frame was prepared, with everything of the frame
-//! said and nothing of the next, and the persistent buffers as the frame left them. Going back brings back both: bodies
-//! and joints that came later are gone, those that were removed are there again under their old handles, and forces,
-//! settings and gravity are what they were. Whoever goes back says again what belongs to the frames that follow.
+//! A kept frame is the host's world as it was when the frame was prepared (with all edits of the frame and none of
+//! the next) and the persistent buffers as the frame left them. Rolling back restores both: bodies and joints added
+//! later are gone, removed ones exist again under their old handles, and forces, settings and gravity have their old
+//! values. The caller then repeats the edits that belong to the frames that follow.
 
 use super::core::{Core, Resend, StepDevice};
 use super::{Prepared, Stepper};
@@ -15,43 +15,43 @@ use crate::snapshot::{HostState, SavedBuffer, Snapshot, SnapshotError, contents}
 use crate::state::{Capacities, Role};
 use std::collections::VecDeque;
 
-/// What is kept of a frame.
+/// A kept frame.
 #[derive(Clone)]
 pub(super) struct Kept {
     pub frame: u64,
     pub host: HostState,
-    /// Whether it is known how many steps were made up to it.
+    /// Whether the number of steps made up to this frame is known yet.
     made: bool,
-    /// Of the plan it was made with.
+    /// Capacities of the plan that the frame was made with.
     capacities: Capacities,
     planned: StepOptions,
-    /// Where the device has its buffers.
+    /// Number under which the device keeps the buffers, on devices that keep them.
     pub place: usize,
-    /// Or what was read from it.
+    /// The buffers as read from the device, on devices that wait.
     buffers: Option<Vec<SavedBuffer>>,
 }
 
-/// The last frames.
+/// The last frames, the oldest first.
 #[derive(Default)]
 pub(super) struct History {
-    /// How many frames can be gone back.
+    /// How many frames a rollback can go back.
     frames: usize,
     kept: VecDeque<Kept>,
 }
 
 impl History {
-    /// Bytes of buffers that were read from the device, which has the others.
+    /// Bytes of kept buffers in host memory; those that the device keeps are not counted.
     pub fn bytes(&self) -> u64 {
         let saved = self.kept.iter().flat_map(|kept| kept.buffers.iter().flatten());
         saved.map(|buffer| buffer.bytes.len() as u64).sum()
     }
 
-    /// To go back by some frames, the last one is kept as well.
+    /// Number of frames to keep: to go back by n frames, the newest is kept as well, n + 1 in all.
     fn places(&self) -> usize {
         if self.frames == 0 { 0 } else { self.frames + 1 }
     }
 
-    /// Where the next frame is kept: in a place that is free, or instead of the oldest.
+    /// The place for the next frame: a free one, else that of the oldest frame.
     pub fn next_place(&self) -> Option<usize> {
         let free = (0..self.places()).find(|place| !self.kept.iter().any(|k| k.place == *place));
         free.or_else(|| self.kept.front().map(|k| k.place).filter(|_| self.frames > 0))
@@ -62,30 +62,30 @@ impl History {
         self.kept.push_back(Kept { frame, ..kept });
     }
 
-    /// So many steps were made up to a frame, it is known now.
+    /// Notes that `made` steps were made up to a frame.
     pub fn was_made(&mut self, frame: u64, made: u64) {
         if let Some(kept) = self.kept.iter_mut().find(|k| k.frame == frame) {
             (kept.host.made, kept.made) = (made, true);
         }
     }
 
-    /// A frame was not made after all.
+    /// Removes a frame that turned out not to have been made.
     pub fn forget(&mut self, frame: u64) {
         self.kept.retain(|k| k.frame != frame);
     }
 
-    /// Something happened in a frame: worlds from there on know.
+    /// Applies a change that happened in a frame to the kept worlds of that frame and of later ones.
     pub fn change(&mut self, frame: u64, mut change: impl FnMut(&mut HostState)) {
         self.kept.iter_mut().filter(|k| k.frame >= frame).for_each(|k| change(&mut k.host));
     }
 }
 
 impl Core {
-    /// The world as it is when a step has just been prepared.
+    /// A frame to be kept, with the world as it is right after `prepare`.
     pub(super) fn kept(&self, place: usize) -> Kept {
         Kept {
             frame: 0,
-            // The step that is prepared starts cold, if that was asked for, and those behind it do not.
+            // Only the prepared step starts cold, if requested; the steps after it do not.
             host: HostState { started: true, start_cold: false, ..self.host_state() },
             made: false,
             capacities: self.plan.capacities,
@@ -98,7 +98,7 @@ impl Core {
     pub(super) fn keep_frames(&mut self, frames: u32) {
         self.history.frames = frames as usize;
         let places = self.history.places();
-        // Places behind those there are now are given up.
+        // Frames in places that no longer exist are dropped.
         self.history.kept.retain(|k| k.place < places);
     }
 
@@ -114,7 +114,8 @@ impl Core {
         }
     }
 
-    /// Exchanges the world for `host`, with what `restore` does to the device then. On failure it is what it was.
+    /// Replaces the world with `host` and calls `restore` for the device's side. On failure the old world is put
+    /// back.
     fn replace_world(
         &mut self,
         host: HostState,
@@ -128,7 +129,7 @@ impl Core {
         self.wanted = self.wanted.at_least(&room);
         let told = self.notes.len();
         let done = self.replan(0, device).and_then(|_| restore(self, device));
-        // That lists are longer has nothing to do with any step.
+        // Growth during a restore belongs to no step, so it is not reported.
         self.notes.truncate(told);
         if done.is_err() {
             self.exchange(old);
@@ -138,7 +139,7 @@ impl Core {
         Ok(())
     }
 
-    /// The world becomes that of a snapshot. What was kept is of another world, and goes.
+    /// Replaces the world with that of a snapshot. Kept frames belong to the old world and are dropped.
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, device: &mut dyn StepDevice) -> Result<()> {
         snapshot.check_user_buffers(&self.user)?;
         self.replace_world(snapshot.host.clone(), snapshot.room(), device, |core, device| {
@@ -146,13 +147,13 @@ impl Core {
         })?;
         self.history.kept.clear();
         let (bodies, joints) = (snapshot.used.bodies, snapshot.used.joints);
-        // What the host knows best it sends again: that is quicker than to compare it.
+        // The host sends again what it has itself: that is quicker than comparing.
         self.resend = Some(Resend { bodies, colliders: 0, joints, frames: 0, soft: false });
         self.world.joint_store_mut().send_again(0..joints);
         Ok(())
     }
 
-    /// The world becomes what it was after a frame that is kept. Frames behind it are forgotten.
+    /// Rolls back to the state after a kept frame. Later frames are dropped.
     pub(crate) fn roll_back(&mut self, frame: u64, device: &mut dyn StepDevice) -> Result<()> {
         let kept = &self.history.kept;
         let Some(at) = kept.iter().position(|k| k.frame == frame) else {
@@ -161,7 +162,7 @@ impl Core {
         };
         let Kept { mut host, made, capacities, planned, place, buffers, .. } = kept[at].clone();
         if !made {
-            // Results up to that frame are still to come, and count on from here.
+            // The results up to that frame have not arrived yet; they continue counting from here.
             host.made = self.made;
         }
         let hulls_differ = !self.world.has_hulls_of(&host.world);
@@ -171,7 +172,8 @@ impl Core {
             None => device.restore_kept(&core.plan, place),
         })?;
         self.history.kept.truncate(at + 1);
-        // Lists that were shorter then have nothing behind it, and hulls are the host's.
+        // The part by which lists have grown since has no kept contents, and hulls are not kept at all: the host
+        // sends both again.
         let Capacities { bodies, colliders, joints, .. } = capacities;
         let surfaces = planned.features.surfaces || !self.planned.features.surfaces;
         let grown = capacities != self.plan.capacities || planned != self.planned || self.resend.is_some();
@@ -185,54 +187,54 @@ impl Core {
         Ok(())
     }
 
-    /// Frames that can be gone back to, the oldest first.
+    /// Numbers of the kept frames, the oldest first.
     pub(super) fn kept_frames(&self) -> impl Iterator<Item = u64> {
         self.history.kept.iter().map(|k| k.frame)
     }
 }
 
 impl<D: StepDevice> Stepper<D> {
-    /// Keeps the state behind every frame from the next one on, so that [`Stepper::roll_back`] can go back by up to so
-    /// many. 0, the default, keeps nothing.
+    /// Keeps the state after every frame from the next one on, so that [`Stepper::roll_back`] can go back by up to
+    /// `frames` frames. 0, the default, keeps nothing.
     ///
-    /// A frame costs a copy of the persistent buffers, and their memory as many times as frames are kept and once
-    /// more: in a host's frames on the device, recorded as copies behind the step; elsewhere on the host.
+    /// Every frame then costs a copy of the persistent buffers, and `frames` + 1 copies are in memory: inside a
+    /// host's frames in device memory, recorded as copies after the step; otherwise in host memory.
     pub fn keep_frames(&mut self, frames: u32) {
         self.core.keep_frames(frames);
     }
 
-    /// Numbers of the frames that can be gone back to, the oldest first. A frame is one call of `prepare` and `run` or
-    /// `record`; [`StepReport::frame`](crate::StepReport::frame) tells the number, and going back does not set it back.
+    /// Numbers of the frames that [`Stepper::roll_back`] accepts, the oldest first. A frame is one call of `prepare`
+    /// and `run` or `record`; [`StepReport::frame`](crate::StepReport::frame) has its number. Rolling back does not
+    /// reset the numbering.
     pub fn kept_frames(&self) -> impl Iterator<Item = u64> {
         self.core.kept_frames()
     }
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// The world at this moment, with what was said to it since the last step. Waits for the device.
+    /// Takes a snapshot of the current state, including edits made since the last step. Waits for the device.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         let device = &mut self.device;
         self.core.moment().finish(&mut |reads| device.run_and_read(Part::FIRST, 0, reads).map(drop))
     }
 
-    /// The world becomes that of a snapshot, whatever it was before: bodies, joints and names, settings, contacts.
-    /// Handles are those of the world that the snapshot is of. Lists grow if need be. On failure the world stays what
-    /// it was.
+    /// Replaces the world with that of a snapshot: bodies, joints and names, settings, contacts. Valid handles are
+    /// then those of the snapshot's world. Lists grow if need be. On failure the world is unchanged.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
         self.core.restore(snapshot, &mut self.device)?;
         self.upload()
     }
 
-    /// Goes back to the state behind a frame that is kept: see [`Stepper::keep_frames`]. Everything that was said to
-    /// the world since that frame was prepared is undone, whatever it was: bodies added or removed, forces, settings.
-    /// Say again what belongs to the next frame, then step: with the same said, the same bits. Handles that were given
-    /// out since are void; the same bodies added again in the same order have the same ones.
+    /// Rolls back to the state after a kept frame: see [`Stepper::keep_frames`]. All edits made since that frame was
+    /// prepared are undone: bodies added or removed, forces, settings. Repeat the edits that belong to the next
+    /// frame, then step: the same edits give the same bits. Handles given out since are void; the same bodies added
+    /// again in the same order get the same handles. An error when the frame is not kept.
     pub fn roll_back(&mut self, frame: u64) -> Result<()> {
         self.core.roll_back(frame, &mut self.device)?;
         if self.core.resend.is_some() { self.upload() } else { Ok(()) }
     }
 
-    /// Reads what the last frame left behind, if it is to be kept.
+    /// Reads the persistent buffers after the last frame, if that frame is to be kept.
     pub(super) fn keep(&mut self) -> Result<()> {
         let frame = self.frame;
         if self.core.history.kept.back().is_none_or(|k| k.frame != frame) {
@@ -264,7 +266,7 @@ impl Stepper<Box<dyn Runner>> {
 }
 
 impl Prepared {
-    /// Whether it is a step of the world as it is now.
+    /// Whether the step was prepared for the current world, not for one that has been replaced since.
     #[cfg(feature = "vulkan")]
     pub(crate) fn is_of(&self, core: &Core) -> bool {
         self.epoch == core.epoch()

@@ -1,4 +1,4 @@
-//! The world's joints as the device has them.
+//! Converts the world's joints to the device's records and adds those that changed to the uploads. Touches no device.
 
 use super::bodies::rotation_to_device;
 use super::uploads::Uploads;
@@ -6,17 +6,18 @@ use crate::glam::{Quat, Vec3};
 use crate::plan::step::StepPlan;
 use crate::world::joint::{Axis, Hold, JointAxis, JointEntry};
 use crate::world::{BodyEntry, BodyKind, JointDesc, World};
-use drystone_kernels::solve::joints::{Joint, JointRow, RowState, axis, flag};
+use drystone_kernels::solve::joints::{Joint, JointForce, JointRow, RowState, axis, flag};
 use drystone_kernels::state::rigid::NONE;
 
-/// A point and a frame from the user's body space to that of the device.
+/// Converts an anchor and a frame from the user's body space to the device's; those of the world stay as they are.
 fn on_body(body: Option<&BodyEntry>, anchor: Vec3, frame: Quat) -> (Vec3, Quat) {
     let Some(entry) = body else { return (anchor, frame) };
     let axes = entry.mass.axes.inverse();
     (axes * (anchor - entry.mass.centre), axes * frame)
 }
 
-/// What errors of a joint are measured against: the smaller body's lever, or how far its mass is spread if that is more.
+/// The length, in metres, against which a joint's errors are measured: the shorter lever of its bodies, or how far a
+/// body's mass is spread if that is more.
 fn length(ends: [(Option<&BodyEntry>, Vec3); 2]) -> f32 {
     let reach = |(body, anchor): (Option<&BodyEntry>, Vec3)| {
         let entry = body.filter(|e| e.desc.kind == BodyKind::Dynamic)?;
@@ -27,7 +28,7 @@ fn length(ends: [(Option<&BodyEntry>, Vec3); 2]) -> f32 {
     if shortest.is_finite() && shortest > 0.0 { shortest } else { 1.0 }
 }
 
-/// How far apart a rod or a rope holds its points.
+/// Length of a rod or a rope, metres; 0 for other joints.
 fn reach(desc: &JointDesc) -> f32 {
     match desc.axes[JointAxis::Distance as usize].hold {
         Hold::At(length) | Hold::Between(_, length) if length.is_finite() => length,
@@ -35,7 +36,7 @@ fn reach(desc: &JointDesc) -> f32 {
     }
 }
 
-/// The joint in a slot; one that is not there has neither bodies nor rows.
+/// The records of the joint in a slot; an empty slot gets a broken joint without bodies or rows.
 fn record(world: &World, slot: u32) -> (Joint, Vec<JointRow>) {
     let Some(JointEntry { desc, first_row, broken, .. }) = world.joint_store().slot(slot) else {
         return (Joint { flags: flag::BROKEN, body_a: NONE, body_b: NONE, ..Default::default() }, Vec::new());
@@ -65,26 +66,29 @@ fn record(world: &World, slot: u32) -> (Joint, Vec<JointRow>) {
     (joint, rows)
 }
 
-/// Gathers joints that changed. Who is joined to whom the device finds out in every step.
+/// Adds joints that changed to the uploads. The device itself finds which bodies are joined, in every step.
 pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     let (b, room, store) = (plan.buffers.joints, plan.capacities, world.joint_store());
     if room.joints == 0 {
         return;
     }
-    // Slots and rows that stand next to each other go in one piece.
+    // Consecutive slots and rows are sent in one piece.
     let mut joints: Vec<(u32, Vec<Joint>)> = Vec::new();
     let mut rows: Vec<(u32, Vec<JointRow>)> = Vec::new();
     let mut states: Vec<(u32, Vec<RowState>)> = Vec::new();
+    let mut forces: Vec<(u32, Vec<JointForce>)> = Vec::new();
     for changed in store.changed() {
         let (joint, list) = record(world, changed.slot);
         append(&mut joints, changed.slot, &[joint]);
         append(&mut rows, joint.first_row, &list);
         if changed.fresh {
             append(&mut states, joint.first_row, &vec![RowState::default(); list.len()]);
+            append(&mut forces, changed.slot, &[JointForce::default()]);
         }
     }
     joints.iter().for_each(|(first, run)| uploads.push(b.joints, u64::from(*first), run));
     rows.iter().for_each(|(first, run)| uploads.push(b.rows, u64::from(*first), run));
+    forces.iter().for_each(|(first, run)| uploads.push(b.forces, u64::from(*first), run));
     states.iter().for_each(|(first, run)| uploads.push(b.states, u64::from(*first), run));
 }
 

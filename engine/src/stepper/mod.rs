@@ -1,11 +1,12 @@
-//! A world, stepped by the host's own rhythm: `prepare`, `record`, `poll`.
+//! [`Stepper`]: a world on a device, stepped at the host's own pace with `prepare`, `record` and `poll`.
 //!
-//! - [`Stepper::prepare`] does the host's work of a step: it takes over what was said to the world and to the settings,
-//!   and makes lists longer that were too short. It may allocate.
-//! - `record` appends the step to the caller's commands, and nothing else: it does not submit, wait or allocate. On the
-//!   CPU backend, and for a device of the engine's own, recording is running: [`Stepper::run`].
-//! - `poll` tells what earlier steps did, each with its number, as soon as the device is known to be through with them.
-//!   It never waits.
+//! - [`Stepper::prepare`] does the host's work of a step: it takes over edits of the world and of the settings, and
+//!   makes lists longer that were too short. It may allocate.
+//! - `record` appends the step to the caller's commands and does nothing else: it does not submit, wait or allocate.
+//!   On the CPU backend, and on a device that the engine owns, [`Stepper::run`] takes its place: it runs the step and
+//!   waits.
+//! - `poll` returns the reports of earlier steps, each with its frame number, once the device is known to have
+//!   finished them. It never waits.
 //!
 //! A [`Simulation`](crate::Simulation) is a stepper that waits for every step, and repeats one that did not fit.
 //! [`vulkan::Frames`](crate::vulkan::Frames) is the device for steppers inside somebody else's frame.
@@ -19,16 +20,19 @@ mod queries;
 mod read;
 mod report;
 mod soft;
+mod swept;
 mod undo;
 mod uploads;
+mod worlds;
 
 pub(crate) use self::attached::Token;
 pub use self::core::StepDevice;
 pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
 pub use read::{BodyState, JointState};
 pub use report::{Contact, Event, EventKind, Overlap, StepReport};
-pub use soft::SoftState;
+pub use soft::{SoftState, SoftTouch, SoftTouches};
 pub use uploads::Uploads;
+pub use worlds::WorldReport;
 
 use crate::backend::{Device, MemoryUse, Part, ReadInto, Runner, Write, unknown};
 use crate::plan::BufferId;
@@ -40,38 +44,38 @@ use drystone_kernels::detect::gate::counter;
 pub use drystone_kernels::solve::joints::JointForce;
 use drystone_kernels::state::events::EventRecord;
 
-/// The shortest step, and sub-step, in seconds. Kernels divide by its square: with less, masses over it are no longer numbers,
-/// and every body would be taken out.
+/// The shortest step and sub-step, seconds. Kernels divide masses by its square; with a shorter one the result would
+/// not be finite, and every body would be quarantined.
 pub const LEAST_TIME_STEP: f32 = 1e-6;
 
-/// A step that the device has everything for. One that is dropped is as if it had not been prepared: the next one has
-/// everything that was in it.
+/// A step that is ready to be run or recorded. When it is dropped instead, the next `prepare` contains all of its
+/// edits again.
 #[must_use = "a step that is prepared and not recorded does nothing"]
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) frame: u64,
     pub(crate) substeps: u32,
-    /// Of the core: see [`Core::epoch`].
+    /// The epoch of the world that the step was prepared for: see [`Core::epoch`].
     pub(crate) epoch: u64,
 }
 
 impl Prepared {
-    /// Number of the frame, from 1 on: the one that its report has.
+    /// Number of the frame, from 1 on; its report has the same number.
     pub fn frame(&self) -> u64 {
         self.frame
     }
 }
 
-/// A world on a device, stepped by its owner.
+/// A world on a device, stepped by its owner. It can be moved to another thread, but has no internal locking.
 pub struct Stepper<D: StepDevice> {
     pub(crate) core: Core,
     pub(crate) device: D,
     uploads: Uploads,
-    /// What answers queries, on devices that wait.
+    /// The part of the runner that answers queries, on devices that wait.
     queries: Option<queries::Attached>,
-    /// What others have attached, on devices that wait.
+    /// Parts that renderers and ray casters have attached, on devices that wait.
     held: Vec<attached::Held>,
-    /// Frames that were run or recorded.
+    /// Number of frames that were run or recorded.
     frame: u64,
 }
 
@@ -95,60 +99,67 @@ impl<D: StepDevice> Stepper<D> {
         self.core.settings()
     }
 
-    /// Changes the settings from the next step on. No pipeline is compiled again.
+    /// Changes the settings from the next step on. An error, and no change, when a value is out of its range. The
+    /// plan may have to be made again, but no pipeline is compiled again.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         self.core.set_settings(settings)
     }
 
-    /// The plan of a step, to be printed or looked at.
+    /// The plan of a step, for printing or inspection.
     pub fn plan(&self) -> &StepPlan {
         self.core.plan()
     }
 
-    /// The room its lists have.
+    /// The lengths of the step's lists.
     pub fn capacities(&self) -> &Capacities {
         &self.core.plan().capacities
     }
 
-    /// Changes with the plan, when lists have grown or settings are others: buffers may be others then. No two steppers of
-    /// a process have the same.
+    /// A number that changes with the plan, when lists grow or settings require another one; buffers may be new then.
+    /// No two steppers of a process ever have the same number.
     pub fn generation(&self) -> u64 {
         self.core.generation()
     }
 
-    /// Sub-steps that are known to have been made.
+    /// Persistent buffers of the host's own, as they were described.
+    pub fn user_buffers(&self) -> &[UserBuffer] {
+        &self.core.user
+    }
+
+    /// Number of sub-steps that are known to have been made.
     pub fn steps(&self) -> u64 {
         self.core.steps()
     }
 
-    /// Lets buffers grow to so many bytes together and no further. A step that needs more gives [`Error::MemoryLimit`] when
-    /// it is prepared; the world can be changed and stepped on.
+    /// Limits the total size of the buffers, in bytes; `None` removes the limit. Preparing a step that needs more
+    /// fails with [`Error::MemoryLimit`]; the world can be changed and stepped again.
     pub fn limit_memory(&mut self, bytes: Option<u64>) {
         self.core.limit_memory(bytes);
     }
 
-    /// Lets so many pairs of colliders overlap and no more, see [`Limits::pairs`]. A step that has more gives
-    /// [`Error::PairLimit`] and is not made: when it is run, or in a host's frames when the one behind it is prepared.
+    /// Limits the number of overlapping pairs of colliders, see [`Limits::pairs`]; `None` removes the limit. A step
+    /// that has more fails with [`Error::PairLimit`] and is not made: when it is run, or inside a host's frames when
+    /// the next step is prepared.
     pub fn limit_pairs(&mut self, pairs: Option<u32>) {
         self.core.limit_pairs(pairs);
     }
 
-    /// Gives the next step as many iterations as the first of a world has ([`AvbdSettings::cold_iterations`]), for
-    /// structures that were added under load: a bridge that is joined while something stands on it. By itself only the
-    /// first step does so, since such a step takes many times as long as others.
+    /// Gives the next step as many iterations as a world's first step has ([`AvbdSettings::cold_iterations`]). For
+    /// structures that were added under load, such as a bridge that is joined while something stands on it. Otherwise
+    /// only the first step gets them, since such a step takes many times as long as others.
     ///
     /// [`AvbdSettings::cold_iterations`]: crate::AvbdSettings::cold_iterations
     pub fn start_cold(&mut self) {
         self.core.start_cold();
     }
 
-    /// What runs it.
+    /// The device that runs the steps.
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// Gets everything ready for a step of `dt` seconds, from [`LEAST_TIME_STEP`] up to 1: what was said to the world since the last
-    /// one, settings, longer lists. On failure nothing of it is forgotten, and the next call tries again.
+    /// Prepares a step of `dt` seconds, from [`LEAST_TIME_STEP`] up to 1: edits since the last step, settings, longer
+    /// lists. On failure no edit is lost, and the next call tries again.
     pub(crate) fn prepare_on_device(&mut self, dt: f32) -> Result<Prepared> {
         if !(dt / self.core.settings().substeps as f32 >= LEAST_TIME_STEP && dt <= 1.0) {
             return Err(Error::TimeStep(dt));
@@ -163,13 +174,13 @@ impl<D: StepDevice> Stepper<D> {
         self.frame = frame;
     }
 
-    /// A frame in which nothing happened was recorded.
+    /// Notes that an empty frame was recorded.
     #[cfg(feature = "vulkan")]
     pub(crate) fn skipped(&mut self, frame: u64) {
         self.frame = frame;
     }
 
-    /// Brings the world to the device before there is any step, so that it can be looked at.
+    /// Uploads the world before the first step, so that it can be read and drawn.
     pub(crate) fn upload(&mut self) -> Result<()> {
         self.core.upload(&mut self.device, &mut self.uploads)
     }
@@ -201,33 +212,35 @@ impl StepDevice for Box<dyn Runner> {
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// Memory by buffer, or by several that are not in use at the same time, what was attached to the runner included; and of
-    /// frames that are kept ([`Stepper::keep_frames`]), which are on the host.
+    /// Memory by block (one buffer, or several that are not in use at the same time), including what is attached to
+    /// the runner, and of kept frames ([`Stepper::keep_frames`]), which are in host memory.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let mut memory = self.device.memory();
         memory.extend(self.kept_memory());
         memory
     }
 
-    /// Memory of frames that are kept, if there are any.
+    /// Host memory of kept frames, if there are any.
     pub(crate) fn kept_memory(&self) -> Option<MemoryUse> {
         let bytes = self.core.history.bytes();
         (bytes > 0).then(|| MemoryUse { name: "kept frames".to_owned(), bytes })
     }
 
-    /// A stepper on the CPU, or on a device of the engine's own. Recording is running: see [`Stepper::run`].
+    /// A stepper on the CPU, or on a Vulkan device that the engine owns, to be used with [`Stepper::run`]. Allocates
+    /// all buffers. An error when settings are out of range or memory cannot be allocated.
     pub fn on(device: &Device, world: World, settings: Settings) -> Result<Self> {
         let capacities = first_capacities(&world);
         Self::with_user_buffers(device, world, settings, capacities, Vec::new())
     }
 
-    /// The same with limits from the start: a world that does not fit is refused before anything is allocated.
+    /// As [`Stepper::on`], with limits. A world that does not fit is refused before anything is allocated.
     pub fn within(device: &Device, world: World, settings: Settings, limits: Limits) -> Result<Self> {
         let capacities = first_capacities(&world);
         Self::new(device, world, settings, capacities, Vec::new(), limits)
     }
 
-    /// The same with room for so much at first, and persistent buffers of the user's that grow with the world.
+    /// As [`Stepper::on`], with given initial capacities and with persistent buffers of the user's own, which grow
+    /// with the world.
     pub fn with_user_buffers(
         device: &Device,
         world: World,
@@ -246,7 +259,10 @@ impl Stepper<Box<dyn Runner>> {
         user: Vec<UserBuffer>,
         limits: Limits,
     ) -> Result<Self> {
-        let options = CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false, ahead: false, limits };
+        // Without a driver an empty dispatch costs nothing.
+        let expects = !matches!(device, Device::Cpu { .. });
+        let options =
+            CoreOptions { on_cpu: device.is_cpu(), strict: true, body_poses: false, ahead: false, expects, limits };
         let core = Core::new(world, settings, options, capacities, user)?;
         let runner = device.runner(core.plan().recording.clone())?;
         let mut stepper = Self::from_parts(core, runner);
@@ -254,20 +270,22 @@ impl Stepper<Box<dyn Runner>> {
         Ok(stepper)
     }
 
-    /// Gets everything ready for a step of `dt` seconds, from [`LEAST_TIME_STEP`] up to 1.
+    /// Prepares a step of `dt` seconds, from [`LEAST_TIME_STEP`] (per sub-step) up to 1. Allocates when lists grow.
+    /// On failure no edit is lost, and the next call tries again.
     pub fn prepare(&mut self, dt: f32) -> Result<Prepared> {
         self.detach_unheld()?;
         self.prepare_on_device(dt)
     }
 
-    /// Runs what was prepared, and waits for it once. A step that did not fit is repeated with longer lists, as if they had been
-    /// long enough. One that fails because lists may not grow, or because there is no memory for it, is not made at all: the
-    /// world is what it was, and what was said to it is there for the next try. (Where nothing is limited and the lists were far from full the
-    /// state before is not kept, and then what was said, and sub-steps that were made, stay.)
+    /// Runs the prepared step and waits for it once. A step whose lists were too short is repeated with longer ones,
+    /// with the same result as if they had been long enough. A step that fails because lists may not grow, or because
+    /// there is no memory for them, is not made at all: the world is unchanged, and its edits are pending for the
+    /// next try. (Exception: without limits and with lists far from full, the state before the step is not kept; then
+    /// edits and completed sub-steps stay.)
     pub fn run(&mut self, prepared: Prepared) -> Result<StepReport> {
         let Prepared { frame, substeps, epoch } = prepared;
         if epoch != self.core.epoch() {
-            // The world was exchanged: the step belongs to the one before.
+            // The world was replaced since; the step belongs to the old one and is not made.
             return Ok(StepReport { frame, ..StepReport::default() });
         }
         let before = self.before()?;
@@ -276,7 +294,7 @@ impl Stepper<Box<dyn Runner>> {
         if done.is_err() {
             self.core.history.forget(frame);
             if let Some(before) = before {
-                // The first error tells why.
+                // Keep the first error: it has the cause.
                 let _ = self.undo(before);
             }
         }
@@ -295,7 +313,7 @@ impl Stepper<Box<dyn Runner>> {
         Ok(report)
     }
 
-    /// What runs it, to read or write any buffer of [`Stepper::plan`] between steps.
+    /// The runner, for reading or writing any buffer of [`Stepper::plan`] between steps.
     pub fn runner(&mut self) -> &mut dyn Runner {
         &mut *self.device
     }

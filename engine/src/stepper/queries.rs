@@ -1,11 +1,12 @@
-//! Queries of a stepper that waits: room is made as it is needed.
+//! Queries of a stepper that waits. Their buffers are a part attached to the runner, which is made again with longer
+//! ones when a batch does not fit.
 
 use super::Stepper;
 use crate::Result;
 use crate::backend::{Part, ReadInto, Runner, Write};
 use crate::queries::{Answers, Expected, QueryBatch, QueryBuffers, QueryPlan, QueryResults, QueryRoom};
 
-/// The part of the runner that answers. Gone when the step's buffers are others.
+/// The part of the runner that answers queries. It is lost when the step's buffers are replaced.
 pub(super) struct Attached {
     generation: u64,
     part: Part,
@@ -14,8 +15,8 @@ pub(super) struct Attached {
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// Answers a batch about the world as the last step left it, and waits for the device once: see
-    /// [`queries`](crate::queries).
+    /// Answers a batch about the state after the last step. Waits for the device once; allocates when the batch is
+    /// larger than earlier ones: see [`queries`](crate::queries).
     pub fn query(&mut self, batch: &QueryBatch) -> Result<QueryResults> {
         let asked = batch.asked(&self.core.world)?;
         if batch.is_empty() {

@@ -1,8 +1,8 @@
-//! What bodies and joints do, read from the device between steps.
+//! States of bodies and forces of joints, read from the device between steps.
 //!
-//! Each call here waits for the device once, and only for what it copies; a step itself reads none of it. A host that
-//! records steps into its own frames reads the same buffers there, without any wait: `Stepper::poses`,
-//! `Stepper::joint_forces`, and [`JointDesc::error`](crate::world::JointDesc::error) of the poses.
+//! Each call waits for the device once and copies only what it returns; a step itself reads none of this. A host that
+//! records steps into its own frames reads the same buffers there, without waiting: `Stepper::poses`,
+//! `Stepper::joint_forces`, and [`JointDesc::error`](crate::world::JointDesc::error) applied to the poses.
 
 use super::bodies::{BodyRecord, from_device};
 use super::{JointForce, Stepper};
@@ -17,29 +17,30 @@ use drystone_kernels::state::rigid::Body;
 
 /// Position, rotation and velocities of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BodyState {
-    /// Of its origin.
+    /// Position of the body's origin, metres in world space.
     pub position: Vec3,
-    /// From body space to world space.
+    /// Rotation from body space to world space.
     pub rotation: Quat,
-    /// Of its centre of mass.
+    /// Velocity of the centre of mass, metres a second in world space.
     pub linear_velocity: Vec3,
-    /// In world space.
+    /// Angular velocity, radians a second in world space.
     pub angular_velocity: Vec3,
-    /// False when its state was not finite and it was taken out.
+    /// False when the body was quarantined because its state was not finite.
     pub enabled: bool,
 }
 
-/// What a joint does.
+/// Force and error of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JointState {
-    /// Force on body a at its point in the last step (the last sub-step, if there are several), newtons in world space.
-    /// Body b gets the opposite. Of a joint that broke in that step, what it broke at.
+    /// Force on body a at its anchor in the last step (the last sub-step, if there are several), newtons in world
+    /// space. Body b gets the opposite force. For a joint that broke in that step, the force at which it broke.
     pub force: Vec3,
-    /// Torque on body a of rows about angles, newton metres in world space.
+    /// Torque on body a from the joint's angular rows, newton metres in world space.
     pub torque: Vec3,
-    /// How far it is from where it holds its bodies; 0 when it is broken.
+    /// How far the bodies are from where the joint holds them; 0 when it is broken.
     pub error: JointError,
     /// Whether it is broken.
     pub broken: bool,
@@ -62,13 +63,13 @@ impl Records {
         if world.is_sent(index) {
             from_device(world, index, &self.body, &self.pose, &self.velocity)
         } else {
-            // The device has what was in the slot before.
+            // The device still has the slot's previous body.
             BodyRecord::new(world, index).state(world, index)
         }
     }
 }
 
-/// Room for one element.
+/// A read of one element.
 fn one<T: Pod>(buffer: Buffer<T>, index: u32, into: &mut T) -> ReadInto<'_> {
     let offset = u64::from(index) * size_of::<T>() as u64;
     ReadInto { buffer: buffer.id(), offset, into: bytemuck::bytes_of_mut(into) }
@@ -81,13 +82,14 @@ fn joint_state(world: &World, joint: JointHandle, pull: JointForce, at: [BodySta
     Ok(JointState { force: pull.force, torque: pull.torque, error, broken })
 }
 
-/// Slots of a joint's bodies; the first twice when it holds to the world.
+/// Slots of a joint's bodies; the first one twice when the other end is the world.
 fn ends(desc: &JointDesc) -> [u32; 2] {
     [desc.body_a, desc.body_b.unwrap_or(desc.body_a)].map(BodyHandle::index)
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// The state of a body after the last step; as it was described if it was added since. Waits for the device once.
+    /// The state of a body after the last step, or as described if the body was added since. Waits for the device
+    /// once.
     pub fn body(&mut self, body: BodyHandle) -> Result<BodyState> {
         self.core.world.entry(body)?;
         Ok(self.states([body.index()], None)?.0[0])
@@ -101,7 +103,7 @@ impl Stepper<Box<dyn Runner>> {
         Ok(world.handles().map(|h| (h, states[h.index() as usize])).collect())
     }
 
-    /// What a joint did in the last step, and how far it is off now. Waits for the device once.
+    /// The force of a joint in the last step, and its error now. Waits for the device once.
     pub fn joint(&mut self, joint: JointHandle) -> Result<JointState> {
         let ends = ends(self.core.world.joint(joint)?);
         let new = self.core.world.joint_store().fresh().contains(&joint.index());
@@ -109,8 +111,8 @@ impl Stepper<Box<dyn Runner>> {
         joint_state(&self.core.world, joint, pull, states)
     }
 
-    /// What all joints did, as [`Stepper::joint`] tells it, in the order of [`World::joints`]. Waits for the device
-    /// once.
+    /// The states of all joints, as [`Stepper::joint`] gives them, in the order of [`World::joints`]. Waits for the
+    /// device once.
     pub fn joints(&mut self) -> Result<Vec<(JointHandle, JointState)>> {
         if self.core.world.joints().next().is_none() {
             return Ok(Vec::new());
@@ -125,7 +127,8 @@ impl Stepper<Box<dyn Runner>> {
         world.joints().map(state).collect()
     }
 
-    /// States of bodies by slot, and what one joint pulls with. Slots that the device does not have yet are not read.
+    /// States of the bodies in `slots`, and the force of one joint if asked for. Slots that the device does not have
+    /// yet are not read.
     fn states<const N: usize>(&mut self, slots: [u32; N], joint: Option<u32>) -> Result<([BodyState; N], JointForce)> {
         let (b, room) = (self.core.plan().buffers, self.core.plan().capacities);
         let mut records = [Records::empty(); N];
@@ -143,7 +146,7 @@ impl Stepper<Box<dyn Runner>> {
         Ok((std::array::from_fn(|i| records[i].state(world, slots[i])), pull))
     }
 
-    /// States of all slots of bodies that are in use, and what all joints pull with if that is asked for.
+    /// States of all body slots in use, and the forces of all joints if asked for.
     fn all(&mut self, joints: bool) -> Result<(Vec<BodyState>, Vec<JointForce>)> {
         let (b, room) = (self.core.plan().buffers, self.core.plan().capacities);
         let slots = self.core.world.slot_count();

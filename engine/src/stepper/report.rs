@@ -1,15 +1,15 @@
-//! What a step did, as values.
+//! Reports of steps as plain values: counts, times and events.
 
 use crate::backend::RunTimes;
 use crate::glam::Vec3;
 use crate::state::Capacities;
 use crate::world::{AttachmentHandle, BodyHandle, JointHandle, SoftHandle};
 
-/// Something that happened in a step and that a user may want to know.
+/// Something that happened in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The step, counted from 0, sub-steps included.
+    /// Number of the step in which it happened, counted from 0, each sub-step counted.
     pub step: u64,
     /// What happened.
     pub kind: EventKind,
@@ -19,23 +19,23 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A body's state was not finite: it was put back to where it was before, and takes no further part.
+    /// A body's state was not finite: the body was put back to its last valid state and disabled.
     Quarantined {
         /// The body.
         body: BodyHandle,
     },
-    /// A list was too short and was made longer.
+    /// A list was made longer because it was too short, or nearly full.
     Grown {
-        /// Which: a field of [`Capacities`].
+        /// Name of the list: a field of [`Capacities`].
         list: &'static str,
         /// Its length before.
         from: u32,
         /// Its length now.
         to: u32,
     },
-    /// For the first time, bodies found no colour and were solved in turn.
+    /// Bodies found no colour and were solved one after the other. Reported the first time only.
     Fallback {
-        /// How many.
+        /// Number of these bodies.
         bodies: u32,
     },
     /// A joint broke: it does nothing from the next step on.
@@ -47,26 +47,27 @@ pub enum EventKind {
         /// The torque, newton metres.
         torque: f32,
     },
-    /// A collider began to overlap a sensor: it does at the start of the step.
+    /// A collider began to overlap a sensor, as of the start of the step.
     SensorBegin(Overlap),
-    /// A collider no longer overlaps a sensor. Not told when one of the bodies was removed.
+    /// A collider no longer overlaps a sensor. Not reported when one of the bodies was removed.
     SensorEnd(Overlap),
-    /// Two colliders began to push each other, and one of them asked for it: [`ContactReports`].
+    /// Two colliders began to push each other, and one of them has reports switched on: [`ContactReports`].
     ///
     /// [`ContactReports`]: crate::world::ContactReports
     ContactBegin(Contact),
-    /// They pushed each other in the step before, and go on.
+    /// Two colliders that pushed each other in the step before still do.
     ContactPersist(Contact),
-    /// They no longer push each other: neither impulse nor point. Not told when one of the bodies was removed.
+    /// Two colliders no longer push each other; impulse and point are zero. Not reported when one of the bodies was
+    /// removed.
     ContactEnd(Contact),
-    /// An attachment had to bear more than it does, and let its particle go.
+    /// An attachment was loaded beyond its limit and released its particle.
     Detached {
         /// The attachment.
         attachment: AttachmentHandle,
         /// The force it had to bear, newtons.
         force: f32,
     },
-    /// A particle's state was not finite: it stays where it was for this step, and begins again at rest.
+    /// A particle's state was not finite: it keeps its position in this step, and continues from rest.
     ParticleHeld {
         /// The soft body.
         soft: SoftHandle,
@@ -75,7 +76,7 @@ pub enum EventKind {
     },
 }
 
-/// A contact of two colliders that is told by an event.
+/// A contact of two colliders, as an event reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Contact {
@@ -87,10 +88,11 @@ pub struct Contact {
     pub b: BodyHandle,
     /// Which of its colliders.
     pub collider_b: usize,
-    /// What acted on `a` in the step, friction included, newton seconds; `b` got the opposite. What restitution adds to an
-    /// impact is not in it.
+    /// Impulse on `a` in the step, friction included, newton seconds; `b` got the opposite. The part that restitution
+    /// adds to an impact is not included.
     pub impulse: Vec3,
-    /// Where it acted, in world space at the start of the step: the middle of the points, by how hard each pushed.
+    /// Where the impulse acted, in world space at the start of the step: the mean of the contact points, weighted by
+    /// how hard each pushed.
     pub point: Vec3,
 }
 
@@ -113,38 +115,41 @@ pub struct Overlap {
 pub struct StepReport {
     /// Number of the call of `prepare` that the step belongs to, from 1 on.
     pub frame: u64,
-    /// Pairs of overlapping boxes.
+    /// Number of pairs of overlapping boxes.
     pub pairs: u32,
-    /// Pairs that touch.
+    /// Number of pairs that touch.
     pub manifolds: u32,
-    /// Bodies that found no colour and were solved in turn.
+    /// Bodies that found no colour and were solved in turn; contacts and joints with solvers that go from one to the
+    /// next.
     pub fallback_bodies: u32,
     /// How often a list of pairs or manifolds overflowed, was made longer, and the step repeated.
     pub grown: u32,
     /// Sub-steps of the frame that were made.
     pub substeps: u32,
-    /// Sub-steps that it should have had by [`Settings::stability`](crate::Settings::stability), within no bounds; without
-    /// [`substeps_most`](crate::Settings::substeps_most) those it was told to have.
+    /// Number of sub-steps that [`Settings::stability`](crate::Settings::stability) asks for, unbounded. Without
+    /// [`substeps_most`](crate::Settings::substeps_most) it is the number that was set.
     pub substeps_wanted: u32,
-    /// Frames so far that wanted more sub-steps than [`substeps_most`](crate::Settings::substeps_most), this one included.
+    /// Frames so far that wanted more sub-steps than [`substeps_most`](crate::Settings::substeps_most), this one
+    /// included.
     pub short_frames: u32,
-    /// Sub-steps that were left out because a list was too short. A waiting simulation grows and repeats, and has none.
+    /// Sub-steps that were skipped because a list was too short. Always 0 in a simulation that waits: it repeats the
+    /// step.
     pub dropped: u32,
-    /// Whether the world was rolled back, or restored, behind the frame before its results came. Then it counts for
-    /// nothing: events and steps that were left out are not told.
+    /// Whether the world was rolled back or restored after this frame, before its results came. The frame then counts
+    /// for nothing: its events and skipped steps are not reported.
     pub undone: bool,
-    /// What the lists would have needed, where one was too short.
+    /// The capacities that would have been enough, when a list was too short.
     pub needed: Option<Capacities>,
-    /// What else happened.
+    /// Events of the frame, in a reproducible order.
     pub events: Vec<Event>,
-    /// Events beyond those there was room for: they are counted, but not told one by one.
+    /// Number of events that did not fit into the list of events and are not reported one by one.
     pub events_lost: u32,
     /// Time of every pass, over all sub-steps.
     pub times: Vec<RunTimes>,
 }
 
 impl StepReport {
-    /// Adds what a repetition of the same step did.
+    /// Merges the report of a repetition of the same step.
     pub(super) fn and_then(&mut self, later: Self) {
         self.pairs = later.pairs;
         self.manifolds = later.manifolds;

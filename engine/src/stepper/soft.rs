@@ -1,4 +1,5 @@
-//! The world's soft bodies as the device has them, and read from there.
+//! Converts the world's soft bodies to the device's records, adds them to the uploads, and reads states of particles
+//! back.
 
 use super::Stepper;
 use super::uploads::Uploads;
@@ -9,27 +10,55 @@ use crate::plan::Buffer;
 use crate::plan::step::StepPlan;
 use crate::state::Capacities;
 use crate::world::soft::{SoftHinge, SoftTetrahedron, SoftTriangle};
-use crate::world::{AttachmentDesc, AttachmentHandle, SoftDesc, SoftHandle, World};
+use crate::world::{AttachmentDesc, AttachmentHandle, BodyHandle, SoftDesc, SoftHandle, SoftSurface, World};
 use bytemuck::{Pod, Zeroable};
+use drystone_kernels::detect::soft_pairs_fill::WORDS;
 use drystone_kernels::solve::soft::membrane::weights as weights_of_membrane;
 use drystone_kernels::solve::soft::tetrahedron::weights as weights_of_tetrahedron;
 use drystone_kernels::state::rigid::NONE;
 use drystone_kernels::state::soft::{
-    Attachment, AttachmentState, HARD, Hinge, Membrane, Particle, SoftRange, Spring, SpringState, Tetrahedron,
-    soft_entry,
+    Attachment, AttachmentState, HARD, Hinge, Membrane, Particle, SOFT_CONTACTS, SoftCached, SoftRange, Spring,
+    SpringState, Tetrahedron, soft_entry,
 };
+use drystone_kernels::state::soft_pairs::{SoftFace, SoftRest};
 
-/// Where the particles of a soft body are, and how they move.
+/// Positions and velocities of a soft body's particles.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SoftState {
-    /// One for each particle.
+    /// Position of each particle, metres in world space.
     pub positions: Vec<Vec3>,
-    /// One for each particle, metres a second.
+    /// Velocity of each particle, metres a second in world space.
     pub velocities: Vec<Vec3>,
 }
 
-/// Room that the soft bodies of a world need.
+/// A particle and what it touched in the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SoftTouch {
+    /// Which of the soft body's particles.
+    pub particle: u32,
+    /// The rigid body.
+    pub body: BodyHandle,
+    /// Which of its colliders.
+    pub collider: usize,
+    /// On the particle, newtons in world space; the rigid body got the opposite. Zero for one that is only near.
+    pub force: Vec3,
+    /// Whether it did not slide.
+    pub sticks: bool,
+}
+
+/// What the particles of a soft body touched in the last step.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SoftTouches {
+    /// By particle; what is nearest comes first.
+    pub touches: Vec<SoftTouch>,
+    /// Colliders that were left out because particles touched more than four at once: those that were farthest away.
+    pub dropped: u32,
+}
+
+/// Capacities that the soft bodies of a world need.
 pub(super) fn needs(world: &World) -> Capacities {
     let (soft, used) = (world.soft_store(), world.soft_store().used());
     let attachments = soft.attachment_count();
@@ -42,14 +71,18 @@ pub(super) fn needs(world: &World) -> Capacities {
         hinges: used.hinges,
         tetrahedra: used.tetrahedra,
         attachments,
+        soft_triangles: soft.triangles(),
+        soft_faces: used.faces,
+        soft_pairs: used.faces.min(1),
         ..Capacities::default()
     }
 }
 
-/// What a device has of the states.
+/// Number of particle, spring and attachment states that the device already has.
 pub(super) fn used(world: &World, nothing: bool) -> Capacities {
     let (particles, springs, attachments) = if nothing { (0, 0, 0) } else { world.soft_store().sent_states() };
-    Capacities { particles, springs, attachments, ..Capacities::default() }
+    let soft_faces = if nothing { 0 } else { world.soft_store().sent_faces() };
+    Capacities { particles, springs, attachments, soft_faces, ..Capacities::default() }
 }
 
 fn stiffness(value: f32) -> f32 {
@@ -124,7 +157,8 @@ fn attachment(world: &World, desc: &AttachmentDesc) -> Attachment {
     }
 }
 
-/// How stiffly elements hold every particle at rest: a third of the trace of its block.
+/// For every particle, the stiffness with which elements hold it at rest, N/m: a third of the trace of its Hessian
+/// block.
 fn stiffnesses(desc: &SoftDesc) -> Vec<f32> {
     let mut sums = vec![0.0; desc.len()];
     for s in desc.springs.iter().filter(|s| s.stiffness.is_finite()) {
@@ -147,7 +181,7 @@ fn stiffnesses(desc: &SoftDesc) -> Vec<f32> {
     sums
 }
 
-/// Distance of every particle to what it is connected with, on average.
+/// For every particle, the mean distance to the particles it is connected with, metres.
 fn lengths(desc: &SoftDesc) -> Vec<f32> {
     let mut sums = vec![(0.0, 0.0f32); desc.len()];
     let springs = desc.springs.iter().map(|s| &s.ends[..]);
@@ -167,7 +201,31 @@ fn lengths(desc: &SoftDesc) -> Vec<f32> {
     sums.into_iter().map(|(sum, count)| if sum > 0.0 { sum / count } else { 1.0 }).collect()
 }
 
-/// What does not change, as the device has it.
+/// Which particles touch what comes: all but those that tetrahedra enclose, or none.
+fn touches(desc: &SoftDesc) -> Vec<bool> {
+    let mut inside = vec![false; desc.len()];
+    desc.tetrahedra.iter().flat_map(|t| t.corners).for_each(|c| inside[c as usize] = true);
+    desc.springs.iter().flat_map(|s| s.ends).for_each(|c| inside[c as usize] = false);
+    desc.outside().into_iter().flatten().for_each(|c| inside[c as usize] = false);
+    inside.into_iter().map(|inside| !inside && desc.surface.is_some()).collect()
+}
+
+/// For every particle, the triangles that it is a corner of: where they begin in a list, and behind the last where they
+/// end; and the list.
+fn fans(triangles: &[u32], particles: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0; particles + 1];
+    triangles.iter().for_each(|corner| starts[*corner as usize + 1] += 1);
+    (0..particles).for_each(|i| starts[i + 1] += starts[i]);
+    let (mut next, mut list) = (starts.clone(), vec![0; triangles.len()]);
+    for (place, corner) in triangles.iter().enumerate() {
+        let at = &mut next[*corner as usize];
+        list[*at as usize] = place as u32 / 3;
+        *at += 1;
+    }
+    (starts, list)
+}
+
+/// The device's constant tables of all soft bodies.
 #[derive(Default)]
 struct Tables {
     bodies: Vec<SoftRange>,
@@ -180,6 +238,11 @@ struct Tables {
     hinges: Vec<Hinge>,
     tetrahedra: Vec<Tetrahedron>,
     attachments: Vec<Attachment>,
+    triangles: Vec<u32>,
+    fan_starts: Vec<u32>,
+    fans: Vec<u32>,
+    faces: Vec<SoftFace>,
+    rests: Vec<SoftRest>,
 }
 
 impl Tables {
@@ -193,6 +256,8 @@ impl Tables {
             hinges: vec![Hinge::zeroed(); used.hinges as usize],
             tetrahedra: vec![Tetrahedron::zeroed(); used.tetrahedra as usize],
             attachments: vec![Attachment::zeroed(); soft.attachment_count() as usize],
+            faces: vec![SoftFace::zeroed(); used.faces as usize],
+            rests: vec![SoftRest::zeroed(); used.particles as usize],
             ..Self::default()
         };
         let mut held: Vec<Vec<u32>> = vec![Vec::new(); used.particles as usize];
@@ -211,6 +276,7 @@ impl Tables {
                 soft_entry::HINGE => first.hinges,
                 _ => first.tetrahedra,
             };
+            let (surface, contact) = (touches(desc), desc.surface.unwrap_or(SoftSurface::new(0.0, 0.0)));
             for (i, (length, stiffness)) in lengths(desc).into_iter().zip(stiffnesses(desc)).enumerate() {
                 let at = first.particles + i as u32;
                 let start = tables.entries.len() as u32;
@@ -218,6 +284,7 @@ impl Tables {
                 tables.entries.extend(row.iter().map(|e| e + first_of(soft_entry::kind(*e))));
                 tables.entries.extend(&held[at as usize]);
                 by_colour[topology.colours[i] as usize].push(at);
+                tables.rests[at as usize] = SoftRest { position: desc.rest[i], colour: topology.colours[i] };
                 tables.particles[at as usize] = Particle {
                     mass: desc.masses[i],
                     gravity_scale: desc.gravity_scale.unwrap_or(1.0),
@@ -226,9 +293,18 @@ impl Tables {
                     owner,
                     first: start,
                     end: tables.entries.len() as u32,
+                    radius: if surface[i] { contact.radius } else { -1.0 },
+                    friction: contact.friction,
+                    groups: contact.groups,
+                    mask: contact.mask,
                     force: forces.get(&(i as u32)).copied().unwrap_or_default(),
-                    ..Particle::zeroed()
                 };
+            }
+            let corners = topology.surface.iter().flatten();
+            tables.triangles.extend(corners.map(|c| c + first.particles));
+            for (record, [a, b, c, owns]) in tables.faces[first.faces as usize..].iter_mut().zip(&topology.faces) {
+                let [a, b, c] = [a, b, c].map(|corner| corner + first.particles);
+                *record = SoftFace { a, b, c, owns: *owns };
             }
             for (record, s) in tables.springs[first.springs as usize..].iter_mut().zip(&desc.springs) {
                 let [a, b] = s.ends.map(|e| e + first.particles);
@@ -244,6 +320,7 @@ impl Tables {
                 *record = tetrahedron(desc, first.particles, t);
             }
         }
+        (tables.fan_starts, tables.fans) = fans(&tables.triangles, used.particles as usize);
         tables.ranges.push(0);
         for particles in by_colour {
             tables.order.extend(particles);
@@ -253,14 +330,15 @@ impl Tables {
     }
 }
 
-/// Gathers what does not change, if it has, and states that the device does not have.
+/// Adds the constant tables to the uploads when soft bodies were added or removed, and the states that the device
+/// lacks.
 pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     let (Some(b), soft) = (&plan.buffers.soft, world.soft_store()) else { return };
     if !soft.is_changed() {
         return;
     }
-    let tables = Tables::new(world);
-    // Places behind the last are nobody's, whatever was there before.
+    let mut tables = Tables::new(world);
+    // Pads with zeros, so that old entries behind the last one are erased.
     fn filled<T: Pod>(mut list: Vec<T>, room: u32) -> Vec<T> {
         list.resize(list.len().max(room as usize), T::zeroed());
         list
@@ -275,7 +353,19 @@ pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     uploads.push(b.membranes, 0, &tables.membranes);
     uploads.push(b.hinges, 0, &tables.hinges);
     uploads.push(b.tetrahedra, 0, &tables.tetrahedra);
+    // What lies behind the last is three times the same particle.
+    uploads.push(b.triangles, 0, &filled(tables.triangles, 3 * room.soft_triangles.max(1)));
+    // Particles that are yet to come have no triangles.
+    let end = tables.fans.len() as u32;
+    tables.fan_starts.resize(room.particles as usize + 1, end);
+    uploads.push(b.fan_starts, 0, &tables.fan_starts);
+    uploads.push(b.fans, 0, &tables.fans);
     uploads.push(b.attachments, 0, &filled(tables.attachments, room.attachments));
+    if let Some(b) = &plan.buffers.soft_pairs {
+        uploads.push(b.faces, 0, &filled(tables.faces, room.soft_faces));
+        uploads.push(b.rests, 0, &filled(tables.rests, room.particles));
+        fresh(uploads, b.ranges, soft.sent_faces() * WORDS, soft.used().faces * WORDS, 0);
+    }
     let (sent, used) = (soft.sent_states(), soft.used());
     let mut positions = vec![Vec3::ZERO; used.particles as usize];
     let mut velocities = positions.clone();
@@ -290,6 +380,8 @@ pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     uploads.push(b.velocities, from.into(), &velocities[from as usize..]);
     uploads.push(b.previous, from.into(), &velocities[from as usize..]);
     fresh(uploads, b.spring_states, sent.1, used.springs, SpringState::zeroed());
+    let places = |particles: u32| particles * SOFT_CONTACTS;
+    fresh(uploads, b.cached, places(sent.0), places(used.particles), SoftCached::zeroed());
     fresh(uploads, b.attachment_states, sent.2, soft.attachment_count(), AttachmentState::zeroed());
 }
 
@@ -298,8 +390,8 @@ fn fresh<T: Pod>(uploads: &mut Uploads, buffer: Buffer<T>, from: u32, to: u32, v
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// Where the particles of a soft body are after the last step; as they were described if it was added since. Waits
-    /// for the device once.
+    /// Positions and velocities of a soft body's particles after the last step, or as described if it was added
+    /// since. Waits for the device once.
     pub fn soft(&mut self, soft: SoftHandle) -> Result<SoftState> {
         let world = &self.core.world;
         let desc = world.soft_desc(soft)?;
@@ -322,7 +414,34 @@ impl Stepper<Box<dyn Runner>> {
         Ok(state)
     }
 
-    /// The force of an attachment on its particle in the last step, newtons in world space. Waits for the device once.
+    /// What the particles of a soft body touched in the last step. Waits for the device once.
+    pub fn soft_touches(&mut self, soft: SoftHandle) -> Result<SoftTouches> {
+        let world = &self.core.world;
+        let count = world.soft_desc(soft)?.len();
+        let first = world.soft_store().first(soft);
+        let mut found = SoftTouches::default();
+        let there = first + count as u32 <= world.soft_store().sent_states().0;
+        let Some(b) = self.core.plan().buffers.soft.filter(|_| there) else { return Ok(found) };
+        let mut cached = vec![SoftCached::zeroed(); count * SOFT_CONTACTS as usize];
+        let offset = u64::from(first) * u64::from(SOFT_CONTACTS) * size_of::<SoftCached>() as u64;
+        let buffer = b.cached.id();
+        let mut reads = [ReadInto { buffer, offset, into: bytemuck::cast_slice_mut(&mut cached) }];
+        self.device.run_and_read(Part::FIRST, 0, &mut reads)?;
+        let world = &self.core.world;
+        for (place, record) in (0..).zip(&cached) {
+            found.dropped += record.dropped;
+            // What was removed since is nobody's.
+            let owner = record.collider.checked_sub(1).and_then(|c| world.collider_owner(c, record.generation));
+            if let Some((body, collider)) = owner {
+                let (particle, sticks) = (place / SOFT_CONTACTS, record.sticks != 0);
+                found.touches.push(SoftTouch { particle, body, collider, force: record.force, sticks });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The force of an attachment on its particle in the last step, newtons in world space; zero if it was added
+    /// since. Waits for the device once.
     pub fn attachment_force(&mut self, attachment: AttachmentHandle) -> Result<Vec3> {
         self.core.world.attachment(attachment)?;
         let there = attachment.index() < self.core.world.soft_store().sent_states().2;

@@ -1,6 +1,6 @@
-//! Steps that fail are not made at all. When longer lists are refused, what was said has reached the device already, and
-//! sub-steps may have been made: where that can happen the state before the step is kept until the step is through, and
-//! brought back when it fails, with everything that was said to it.
+//! Undoing failed steps: a step that fails must not change the world. When longer lists are refused, edits have
+//! already reached the device, and sub-steps may have been made. Where that can happen, the state before the step is
+//! kept until the step succeeds, and restored when it fails, with its edits pending again.
 
 use super::Stepper;
 use super::core::Resend;
@@ -9,7 +9,7 @@ use crate::backend::Runner;
 use crate::snapshot::{HostState, SavedBuffer, contents};
 use crate::state::Capacities;
 
-/// The world before a step that is prepared.
+/// The state before the prepared step.
 pub(super) struct Before {
     host: HostState,
     start_cold: bool,
@@ -19,7 +19,8 @@ pub(super) struct Before {
 }
 
 impl Stepper<Box<dyn Runner>> {
-    /// The world before the step that is prepared, if it may fail in the middle. Costs a copy of the persistent buffers.
+    /// Keeps the state before the prepared step, if the step may fail in the middle. Costs a copy of the persistent
+    /// buffers.
     pub(super) fn before(&mut self) -> Result<Option<Before>> {
         let Some(prepared) = self.core.prepared.as_ref().filter(|_| self.core.may_fail_in_the_middle()) else {
             return Ok(None);
@@ -32,7 +33,7 @@ impl Stepper<Box<dyn Runner>> {
         Ok(Some(Before { host, start_cold, resend, capacities, buffers }))
     }
 
-    /// Goes back to it.
+    /// Restores the state before the step.
     pub(super) fn undo(&mut self, before: Before) -> Result<()> {
         let Before { host, start_cold, resend, capacities, buffers } = before;
         let core = &mut self.core;
@@ -40,7 +41,7 @@ impl Stepper<Box<dyn Runner>> {
         core.exchange(host);
         (core.start_cold, core.params) = (start_cold, None);
         let Capacities { bodies, colliders, joints, .. } = capacities;
-        // Lists that have grown since have nothing yet behind what they were.
+        // Lists that have grown since lack everything beyond their old length.
         let grown = (core.plan.capacities != capacities || core.resend.is_some()).then_some(Resend {
             bodies,
             colliders,

@@ -1,11 +1,11 @@
-//! What the host writes before a step, gathered in one piece of memory that is used again for every step.
+//! The host's writes before a step, gathered in one piece of memory that is reused for every step.
 
 use crate::backend::Write;
 use crate::plan::{Buffer, BufferId};
 use bytemuck::Pod;
 use std::ops::Range;
 
-/// Bytes for parts of buffers. No two parts overlap.
+/// Bytes to be written to parts of buffers. No two parts overlap.
 #[derive(Debug, Default)]
 pub struct Uploads {
     bytes: Vec<u8>,
@@ -13,7 +13,7 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// Forgets everything, and keeps the memory.
+    /// Removes all writes and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.parts.clear();
@@ -34,7 +34,7 @@ impl Uploads {
         self.parts.is_empty()
     }
 
-    /// All bytes, those of one part behind those of the other.
+    /// The bytes of all parts, one part after the other.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

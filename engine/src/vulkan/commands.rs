@@ -1,6 +1,6 @@
-//! A recording as the flat list of calls that it is: made once for a program, played into every frame's command buffer. What
-//! a call would only say again is left out when the list is made, so that playing it decides nothing: the colours of a sweep share a
-//! pipeline and its buffers, and differ in their push constants.
+//! A recording as a flat list of Vulkan calls: built once for a program, replayed into every frame's command buffer.
+//! Redundant binds and pushes are removed when the list is built, so replaying makes no decisions: the colours of a
+//! sweep share a pipeline and its buffers, and what is pushed often begins as what was pushed for another stage.
 
 use super::host::Shared;
 use super::record::Flags;
@@ -25,7 +25,7 @@ pub(super) enum ReadyGroups {
     Indirect(vk::Buffer, u64),
 }
 
-/// A call.
+/// One Vulkan call.
 enum Call {
     BeginLabel(CString),
     EndLabel,
@@ -40,20 +40,22 @@ enum Call {
     Stamp(u32),
 }
 
-/// What the calls so far have bound.
+/// The state that the calls so far have bound, to find redundant binds.
 #[derive(Default)]
 struct Bound {
     pipeline: vk::Pipeline,
     layout: vk::PipelineLayout,
     set: vk::DescriptorSet,
-    push: Range<usize>,
+    /// Push constants as far as they are known. All pipeline layouts have the same range of them, so binding another
+    /// pipeline leaves them as they are ("compatible for push constants", Vulkan 14.2.2).
+    pushed: Vec<u8>,
     label: Option<CString>,
 }
 
-/// The list.
+/// The list of calls.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// With the layout that sets and push constants go by.
+    /// Every call with the pipeline layout that descriptor sets and push constants use.
     calls: Vec<(vk::PipelineLayout, Call)>,
     /// Bytes of all push constants.
     pushes: Vec<u8>,
@@ -76,7 +78,7 @@ impl Commands {
             self.add(Call::BeginLabel(dispatch.label.to_owned()));
             self.bound.label = Some(dispatch.label.to_owned());
         }
-        // Another pipeline may have another layout, and that disturbs sets and push constants.
+        // Another pipeline may have an incompatible set layout, which disturbs the bound set.
         let same = self.bound.pipeline == dispatch.pipeline;
         if !same {
             (self.bound.pipeline, self.bound.layout) = (dispatch.pipeline, dispatch.layout);
@@ -86,11 +88,13 @@ impl Commands {
             self.bound.set = dispatch.set;
             self.add(Call::Set(dispatch.set));
         }
-        if !same || self.pushes[self.bound.push.clone()] != *dispatch.push {
+        if !self.bound.pushed.starts_with(dispatch.push) {
             let start = self.pushes.len();
             self.pushes.extend_from_slice(dispatch.push);
-            self.bound.push = start..self.pushes.len();
-            self.add(Call::Push(self.bound.push.clone()));
+            let (known, size) = (&mut self.bound.pushed, dispatch.push.len());
+            known.resize(known.len().max(size), 0);
+            known[..size].copy_from_slice(dispatch.push);
+            self.add(Call::Push(start..self.pushes.len()));
         }
         self.add(match dispatch.groups {
             ReadyGroups::Direct(groups) => Call::Dispatch(groups),
@@ -120,14 +124,26 @@ impl Commands {
         }
     }
 
-    /// Makes the calls; time stamps go to `timer`.
+    /// Makes the calls, behind a barrier `before` that the first of them may take up; time stamps go to `timer`.
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, on the host's queue family; handles of the list are
     /// alive; queries of `timer` were reset before.
-    pub unsafe fn play(&self, shared: &Shared, commands: vk::CommandBuffer, timer: Option<vk::QueryPool>) {
+    pub unsafe fn play(
+        &self,
+        shared: &Shared,
+        commands: vk::CommandBuffer,
+        before: Flags,
+        timer: Option<vk::QueryPool>,
+    ) {
         let (device, point) = (&shared.host.device, vk::PipelineBindPoint::COMPUTE);
-        for (layout, call) in &self.calls {
+        let (before, calls) = match self.calls.split_first() {
+            Some(((_, Call::Barrier(first)), rest)) => (before.and(*first), rest),
+            _ => (before, &self.calls[..]),
+        };
+        // SAFETY: this function's contract.
+        unsafe { shared.cmd_barrier(commands, before) };
+        for (layout, call) in calls {
             // SAFETY: this function's contract; the list binds what every dispatch needs, and labels are ended.
             unsafe {
                 match call {

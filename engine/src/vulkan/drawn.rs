@@ -1,5 +1,6 @@
-//! Poses in the host's own buffers: with its stride, between the last two frames, for renderers whose frames are not those of the
-//! physics. Descriptor sets are made when a buffer is lent and when lists have grown; recording only binds them.
+//! Writes poses into the host's own buffers, with its stride and interpolated between the last two frames, for
+//! renderers whose frame rate is not that of the physics. Descriptor sets are made when a buffer is lent and when
+//! lists have grown; recording only binds them.
 
 use super::error::{During, Error};
 use super::frames::{Frames, Retired};
@@ -17,8 +18,10 @@ use ash::vk;
 use drystone_kernels::finish::drawn_poses;
 use std::sync::Arc;
 
-/// A buffer of the host's that poses are written into: a [`BodyPose`] by body slot, and nothing between them is touched.
+/// A buffer of the host's that poses are written into: one [`BodyPose`] per body slot. Bytes between the poses are
+/// not touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PoseTarget {
     /// The buffer, made for use as a storage buffer.
     pub buffer: vk::Buffer,
@@ -26,11 +29,12 @@ pub struct PoseTarget {
     pub offset: u64,
     /// Bytes from one pose to the next: a multiple of 4, at least 32.
     pub stride: u32,
-    /// Body slots there is room for; those behind are left out, and slots without a body are not [`BodyPose::present`].
+    /// Number of body slots that fit; later slots are not written. Slots without a body are not
+    /// [`BodyPose::present`].
     pub count: u32,
 }
 
-/// A buffer that was lent: see [`Stepper::lend_pose_buffer`].
+/// Identifies a lent buffer: see [`Stepper::lend_pose_buffer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LentPoses(usize);
 
@@ -56,8 +60,13 @@ pub(super) struct Lent {
 }
 
 impl PoseTarget {
-    /// A barrier that hands the poses, from the first byte of the first to the last of the last, from one queue family to
-    /// another, for the host's half of it: see [`HostAccess::on_family`].
+    /// `count` poses from byte `offset` on, one every `stride` bytes.
+    pub fn new(buffer: vk::Buffer, offset: u64, stride: u32, count: u32) -> Self {
+        Self { buffer, offset, stride, count }
+    }
+
+    /// A barrier that hands the poses, from the first byte of the first to the last of the last, from one queue family
+    /// to another, for the host's half of it: see [`HostAccess::on_family`].
     pub fn transfer(
         &self,
         families: (u32, u32),
@@ -135,7 +144,7 @@ impl<M: Memory> Frames<M> {
         self.lent.iter().map(one).collect()
     }
 
-    /// Exchanges them; those before go when the device is through with them.
+    /// Replaces the sets of all lent buffers; the old ones are destroyed when the device has finished with them.
     pub(super) fn exchange_drawn(&mut self, sets: Vec<Option<DrawnSet>>) {
         let pairs = self.lent.iter_mut().flatten().zip(sets.into_iter().flatten());
         let old: Vec<_> = pairs.map(|(lent, set)| std::mem::replace(&mut lent.set, set)).collect();
@@ -144,12 +153,12 @@ impl<M: Memory> Frames<M> {
 }
 
 impl<M: Memory> Stepper<Frames<M>> {
-    /// Makes ready to write poses into a buffer of the host's, with [`Stepper::record_poses`]. Any number may be lent:
-    /// one a frame in flight, say.
+    /// Prepares writing poses into a buffer of the host's with [`Stepper::record_poses`]. Any number of buffers may
+    /// be lent, for example one per frame in flight. An error when the description is invalid or the device was lost.
     ///
     /// # Safety
-    /// The buffer belongs to the stepper's device, is large enough, was made for use as a storage buffer, and is alive until
-    /// it is given back or the stepper dropped, and the device has finished.
+    /// The buffer belongs to the stepper's device, is large enough, was made for use as a storage buffer, and is alive
+    /// until it is given back or the stepper dropped, and the device has finished.
     pub unsafe fn lend_pose_buffer(&mut self, target: PoseTarget) -> Result<LentPoses> {
         self.unless_lost(|stepper| stepper.lend(target))
     }
@@ -169,21 +178,22 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(LentPoses(index))
     }
 
-    /// Gives a buffer back. The stepper uses it no more from the frame after the next recorded one on.
+    /// Takes a lent buffer back. The next recorded frame may still use it; frames after that do not.
     pub fn return_pose_buffer(&mut self, lent: LentPoses) {
         if let Some(lent) = self.device.lent.get_mut(lent.0).and_then(Option::take) {
             self.device.retire(Retired::Drawn(lent.set));
         }
     }
 
-    /// Records poses into a buffer that was lent: those that are `part` of the way from the frame before to the last recorded
-    /// one, 0 to 1 ([`BodyPose::after`]). In any command buffer behind that frame's, with a step in it or not: for a
-    /// renderer with more frames than the physics has, or fewer. Does not submit, wait or allocate.
+    /// Records writing poses into a lent buffer: those at fraction `part` (0 to 1) between the frame before the last
+    /// recorded one and the last recorded one ([`BodyPose::after`]). The commands may go into any command buffer
+    /// submitted after that frame's, with or without a step in it, so a renderer may draw more or fewer frames than
+    /// the physics makes. Does not submit, wait or allocate.
     ///
-    /// **On entry** it waits for what `entry` names, such as a vertex shader's reads of the target; **on exit** poses are
-    /// visible to what `exit` names. Where they name another queue family, the target is acquired and released
-    /// ([`HostAccess::on_family`]), unless the host made it to be shared: then name none. The compute pipeline, descriptor set 0
-    /// of the compute bind point and the push constants are overwritten.
+    /// **On entry** it waits for what `entry` names, such as a vertex shader's reads of the target; **on exit** poses
+    /// are visible to what `exit` names. Where they name another queue family, the target is acquired and released
+    /// ([`HostAccess::on_family`]), unless the host made it to be shared: then name none. The compute pipeline,
+    /// descriptor set 0 of the compute bind point and the push constants are overwritten.
     ///
     /// # Safety
     /// As for [`Stepper::record`]; the engine's own poses are not with another queue family.
@@ -201,7 +211,7 @@ impl<M: Memory> Stepper<Frames<M>> {
         let Some(Some(Lent { target, set, handed })) = device.lent.get_mut(lent.0) else { return };
         let mut handed = std::mem::take(handed);
         let (target, set, stage) = (*target, set.set, &drawn_poses::STAGE);
-        // It was compiled when the buffer was lent.
+        // The stage was compiled when the buffer was lent, so this does not compile anything.
         let Ok(kernel) = device.kernels.get(stage) else { return };
         let push = drawn_poses::Push {
             count: target.count,
@@ -215,10 +225,11 @@ impl<M: Memory> Stepper<Frames<M>> {
         unsafe {
             let vk = &shared.host.device;
             shared.cmd_begin_label(commands, c"drystone poses");
+            let mut before = Flags::between_parts();
             if let Some(entry) = entry {
-                handed.enter(&shared, commands, entry, &[]);
+                before = before.and(handed.enter(&shared, commands, entry, &[]));
             }
-            shared.cmd_barrier(commands, Flags::between_parts());
+            shared.cmd_barrier(commands, before);
             // Lists may have grown since the last frame.
             device.record_carries(commands);
             vk.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, kernel.pipeline);
@@ -227,7 +238,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             vk.cmd_push_constants(commands, kernel.layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
             vk.cmd_dispatch(commands, x, y, 1);
             if let Some(exit) = exit {
-                handed.leave(&shared, commands, exit, &[], [target.piece()]);
+                handed.leave(&shared, commands, Flags::default(), exit, &[], [target.piece()]);
             }
             shared.cmd_end_label(commands);
         }

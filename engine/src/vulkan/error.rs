@@ -1,4 +1,4 @@
-//! What can go wrong on Vulkan, by name. `VkResult`s are mapped here and nowhere else.
+//! Errors of the Vulkan backend. Every `VkResult` is mapped here and nowhere else.
 
 use super::requirements::Missing;
 use ash::vk;
@@ -70,7 +70,7 @@ pub enum Error {
          snapshot that was taken"
     )]
     DeviceLost(&'static str),
-    /// A step was prepared while as many frames are pending as there may be.
+    /// A step was prepared while the maximum number of frames is pending.
     #[error(
         "{pending} frames are pending, and at most {in_flight} may be; the device was said to be through with frame \
          {completed}: wait for a later one, or ask for more frames in flight"
@@ -78,12 +78,12 @@ pub enum Error {
     FrameInFlight {
         /// Frames that are pending.
         pending: u64,
-        /// Frames that may be.
+        /// Largest number of frames that may be pending.
         in_flight: u64,
-        /// The last frame that is done.
+        /// The last frame that the host reported as finished.
         completed: u64,
     },
-    /// A host's chain of feature structs has no place for what the kernels need.
+    /// A host's chain of feature structs has no struct for a feature that the kernels need.
     #[error(
         "the chain of features has no struct with {0}; add VkPhysicalDeviceVulkan12Features, or those of \
          `vulkan::required_features`"
@@ -108,7 +108,7 @@ pub enum Error {
         /// For how long.
         seconds: f32,
     },
-    /// Any other refusal.
+    /// Any other failed Vulkan call.
     #[error("{call} failed: {result}")]
     Call {
         /// The Vulkan call.

@@ -1,9 +1,9 @@
-//! A stepper inside somebody else's frames: it records into the host's command buffers, and learns from the host which frames
-//! the device is through with. Nothing here submits or waits.
+//! [`Frames`]: the device of a stepper inside a host's frames. It records into the host's command buffers, and the
+//! host tells it which frames the device has finished. Nothing here submits or waits.
 //!
-//! Every frame in flight has a piece of memory for what goes to the device and one for what comes back, so that neither is
-//! touched while the device may use it. When lists grow, the next recording carries over what is persistent from the old
-//! buffers to the new ones; the old ones go when that frame is done.
+//! Every frame in flight has its own upload and readback memory, so that the host never touches memory that the
+//! device may be using. When lists grow, the next recording copies the persistent buffers from the old allocation to
+//! the new one; the old one is freed when that frame is finished.
 
 use super::drawn::{DrawnSet, Lent};
 use super::error::Error;
@@ -35,37 +35,39 @@ use drystone_kernels::state::events::EventRecord;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// What happens to a step whose lists turn out to be too short. They are longer from a later frame on either way.
+/// What happens to a step whose lists turn out to be too short. In either case the lists grow for a later frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Overflow {
-    /// It is left out: the world stands still for that step, and the report counts it as dropped.
+    /// The step is skipped: the world does not move in that frame, and the report counts the step as dropped.
     #[default]
     Skip,
-    /// It is made without the pairs or contacts that did not fit.
+    /// The step is made without the pairs or contacts that did not fit.
     Partial,
 }
 
-/// Choices when a stepper is made inside a host's frames.
+/// Options of a stepper inside a host's frames.
 #[derive(Clone, Debug)]
 pub struct FramesOptions {
-    /// Recorded frames that may be pending at the same time.
+    /// Number of recorded frames that may be pending at the same time.
     pub frames_in_flight: u32,
     /// What to take the time of.
     pub timing: Timing,
     /// What happens to a step whose lists turn out to be too short.
     pub overflow: Overflow,
-    /// Whether the commands of a step are recorded once, when a plan is loaded, into secondary command buffers of the engine's,
-    /// and [`Stepper::record`] only calls them: it then takes a few microseconds, however long the driver takes for the several
-    /// hundred calls of a step. The host's command buffers must be primary ones, and not be inside a render pass.
+    /// Whether the commands of a step are recorded only once, when a plan is loaded, into secondary command buffers
+    /// of the engine's. [`Stepper::record`] then only calls them, which takes a few microseconds however long the
+    /// driver needs for the several hundred calls of a step. The host's command buffers must be primary ones, outside
+    /// a render pass.
     pub recorded_once: bool,
-    /// Room to begin with, where that is known better than by the world's size.
+    /// Minimum initial capacities, where they are known better than from the world's size.
     pub capacities: Capacities,
     /// Persistent buffers of the host's own.
     pub user_buffers: Vec<UserBuffer>,
-    /// Queue families that use the engine's buffers beside [`Host::queue_family`](super::Host::queue_family): they are made with
-    /// `VK_SHARING_MODE_CONCURRENT`, and nothing has to be handed over between these. Empty, the default: they are made
-    /// `EXCLUSIVE`, and handed over by [`HostAccess::on_family`]. What only the engine uses, copies to and from the host, is
-    /// `EXCLUSIVE` always.
+    /// Queue families that use the engine's buffers besides [`Host::queue_family`](super::Host::queue_family). The
+    /// buffers are then created with `VK_SHARING_MODE_CONCURRENT` and need no ownership transfer between these
+    /// families. Empty, the default: the buffers are `EXCLUSIVE`, and transferred by [`HostAccess::on_family`].
+    /// Upload and readback memory, which only the engine uses, is always `EXCLUSIVE`.
     pub shared_with: Vec<u32>,
 }
 
@@ -83,21 +85,21 @@ impl Default for FramesOptions {
     }
 }
 
-/// A frame that was recorded and whose results have not been taken.
+/// A recorded frame whose results have not been read yet.
 struct InFlight {
     frame: u64,
     runs: u32,
     adaptive: bool,
-    /// First run of the step's program in it.
+    /// Number of the first run of the step's program in this frame.
     first_run: u64,
-    /// Which program it was.
+    /// Number of the program that the frame ran.
     program: u64,
     event_room: u32,
-    /// Whether the world was exchanged behind it.
+    /// Whether the world was restored or rolled back after this frame was recorded.
     undone: bool,
 }
 
-/// What a frame left behind.
+/// Results that were read back from a finished frame.
 struct Finished {
     frame: u64,
     runs: u32,
@@ -110,7 +112,7 @@ struct Finished {
     undone: bool,
 }
 
-/// New blocks to be zeroed, and copies into them from the blocks before.
+/// New blocks to be zeroed, and copies into them from the old blocks.
 pub(super) struct Carry {
     pub blocks: Vec<vk::Buffer>,
     pub copies: Vec<(vk::Buffer, vk::Buffer, vk::BufferCopy)>,
@@ -122,7 +124,7 @@ struct Slot<M: Memory> {
     readback: HostBuffer<M>,
 }
 
-/// Something that the device may still use until a frame is done.
+/// An object that the device may still use until a frame is finished.
 pub(super) enum Retired<M: Memory> {
     Program(u64, Program<M>),
     Parts(u64, OldParts),
@@ -135,20 +137,21 @@ type Copies = Option<(vk::Buffer, Vec<(vk::Buffer, vk::BufferCopy)>)>;
 
 /// The device of a stepper that only records. Made by [`Stepper::in_frames`].
 ///
-/// Dropping it destroys what it made; the host sees to it that the device has finished with it.
+/// Dropping it destroys everything it made. The host must make sure that the device has finished with all of it by
+/// then.
 pub struct Frames<M: Memory> {
     pub(super) shared: Arc<Shared>,
     pub(super) kernels: Arc<Kernels>,
     pub(super) memory: SharedMemory<M>,
     program_options: ProgramOptions,
     pub(super) program: Program<M>,
-    /// Counts programs.
+    /// Number of the current program; counts up with every new one.
     number: u64,
     frame_end: Option<Part>,
     slots: Vec<Slot<M>>,
     copies: Copies,
     pub(super) carries: Vec<Carry>,
-    /// Buffers of poses that are with another queue family.
+    /// Pose buffers that another queue family owns at the moment.
     handed: Handed,
     /// Persistent buffers of frames that are kept, by place.
     pub(super) kept: Vec<Option<Copied<M>>>,
@@ -165,10 +168,10 @@ pub struct Frames<M: Memory> {
     reports: Vec<StepReport>,
     /// Frames that were recorded.
     pub(super) recorded: u64,
-    /// Frames that the host said are done.
+    /// Number of the last frame that the host reported as finished.
     pub(super) completed: u64,
     runs: u64,
-    /// Whether the device was lost: nothing is asked of it any more.
+    /// Whether the device was lost; then every call fails at once.
     lost: bool,
 }
 
@@ -177,7 +180,8 @@ const HEAD: u64 = (counter::COUNT as u64 + 1) * 4;
 /// Room for what goes to the device, at least.
 const UPLOAD: u64 = 64 << 10;
 
-/// Room for what comes back: enough for any plan of a world, so that it never grows while a frame is pending.
+/// Bytes of readback memory: enough for any plan of this world, so that it never has to grow while a frame is
+/// pending.
 fn readback_size(capacities: &Capacities) -> u64 {
     HEAD + u64::from(event_room(capacities).max(MOST_EVENTS)) * size_of::<EventRecord>() as u64
 }
@@ -247,7 +251,7 @@ impl<M: Memory> Frames<M> {
         (self.recorded % self.slots.len() as u64) as usize
     }
 
-    /// Takes the results of frames that are done, and lets go of what they used.
+    /// Reads the results of finished frames, and frees what only they still used.
     pub(super) fn complete(&mut self, completed: u64) -> Result<()> {
         self.completed = self.completed.max(completed.min(self.recorded));
         while let Some(frame) = self.pending.front().filter(|f| f.frame <= self.completed) {
@@ -265,7 +269,7 @@ impl<M: Memory> Frames<M> {
                 if frame.program == self.number {
                     return self.program.times();
                 }
-                // Commands or all of it were exchanged since.
+                // The commands, or the whole program, were replaced since.
                 let gone = self.retired.iter_mut().find_map(|(_, retired)| match retired {
                     Retired::Program(number, program) if *number == frame.program => Some(program.times()),
                     Retired::Parts(number, parts) if *number == frame.program => Some(parts.times()),
@@ -303,7 +307,7 @@ impl<M: Memory> Frames<M> {
         self.program.vk_buffer(buffer)
     }
 
-    /// Keeps something until everything that may use it is done: the frame that is recorded next included.
+    /// Keeps an object alive until all frames that may use it are finished, the next recorded one included.
     pub(super) fn retire(&mut self, what: Retired<M>) {
         self.retired.push((self.recorded + 1, what));
     }
@@ -325,32 +329,34 @@ impl<M: Memory> Frames<M> {
         let slot = self.slot();
         let first_run = self.runs;
         let copies = self.copies.take();
-        let pieces = self.shared_pieces(plan);
+        let (pieces, shared_count) = self.shared_pieces(plan);
+        let pieces = &pieces[..shared_count];
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive, and
         // the regions lie inside their buffers.
         unsafe {
             shared.cmd_begin_label(commands, c"drystone frame");
+            let mut before = Flags::between_parts();
             if let Some(entry) = entry {
-                self.handed.enter(&shared, commands, entry, self.program.families());
+                before = before.and(self.handed.enter(&shared, commands, entry, self.program.families()));
             }
-            // Buffers that lists have grown out of do not come back later.
-            self.handed.keep(&pieces);
-            // What the last frame did to the buffers is over, and seen.
-            shared.cmd_barrier(commands, Flags::between_parts());
-            self.record_carries(commands);
+            // Buffers that were replaced when lists grew are never acquired back.
+            self.handed.keep(pieces);
+            // The previous frame's accesses are finished, and its writes visible, before anything is done.
+            if !self.carries.is_empty() {
+                shared.cmd_barrier(commands, std::mem::take(&mut before));
+                self.record_carries(commands);
+            }
             if let Some((source, regions)) = &copies {
+                shared.cmd_barrier(commands, std::mem::take(&mut before));
                 for (target, region) in regions {
                     device.cmd_copy_buffer(commands, *source, *target, &[*region]);
                 }
-                shared.cmd_barrier(commands, Flags::between_parts());
+                before = Flags::between_parts();
             }
-            for _ in 0..substeps {
-                self.program.record(commands, None, None);
+            for part in std::iter::repeat_n(Part::FIRST, substeps as usize).chain(self.frame_end) {
+                self.program.record_behind(part, commands, std::mem::take(&mut before), None);
             }
-            if let Some(part) = self.frame_end {
-                self.program.record_part(part, commands, None, None);
-            }
-            shared.cmd_barrier(commands, Flags::between_parts());
+            shared.cmd_barrier(commands, before.and(Flags::between_parts()));
             self.record_kept(commands, place);
             let readback = self.slots[slot].readback.handle();
             let (b, mut at) = (&plan.buffers, 0);
@@ -364,9 +370,18 @@ impl<M: Memory> Frames<M> {
                 }
                 at += size;
             }
-            shared.cmd_barrier(commands, Flags::to_host());
-            if let Some(exit) = exit {
-                self.handed.leave(&shared, commands, exit, self.program.families(), pieces);
+            match exit {
+                Some(exit) => {
+                    self.handed.leave(
+                        &shared,
+                        commands,
+                        Flags::to_host(),
+                        exit,
+                        self.program.families(),
+                        pieces.iter().copied(),
+                    );
+                }
+                None => shared.cmd_barrier(commands, Flags::to_host()),
             }
             shared.cmd_end_label(commands);
         }
@@ -384,8 +399,8 @@ impl<M: Memory> Frames<M> {
         self.recorded
     }
 
-    /// Fills new blocks, and brings what was carried over or restored into them, in the order in which it was asked
-    /// for.
+    /// Zeroes new blocks, then copies carried-over or restored contents into them, in the order in which this was
+    /// requested.
     ///
     /// # Safety
     /// As for [`Stepper::record`].
@@ -396,7 +411,7 @@ impl<M: Memory> Frames<M> {
         }
     }
 
-    /// Frames behind `frame` that are pending no longer count.
+    /// Marks pending frames after `frame` as undone.
     pub(super) fn undo(&mut self, frame: u64) {
         self.copies = None;
         self.pending.iter_mut().filter(|f| f.frame > frame).for_each(|f| f.undone = true);
@@ -408,7 +423,8 @@ fn attach<M: Memory>(program: &mut Program<M>, plan: &StepPlan) -> Result<Option
 }
 
 impl<M: Memory> StepDevice for Frames<M> {
-    /// New buffers, unless the plan's are the same; the old ones go when the device is through with them.
+    /// Makes new buffers, unless the plan's are the same as before; old ones are freed when the device has finished
+    /// with them.
     fn load(&mut self, plan: &StepPlan) -> Result<()> {
         let room = self.queries.ready.as_ref().map(|(plan, _)| plan.room);
         let queries = room.map(|room| plan_for(plan, room)).transpose()?;
@@ -439,6 +455,10 @@ impl<M: Memory> StepDevice for Frames<M> {
         Ok(())
     }
 
+    fn keeps_parts(&self) -> bool {
+        true
+    }
+
     fn stage(&mut self, uploads: &Uploads) -> Result<()> {
         let slot = self.slot();
         self.copies = None;
@@ -446,7 +466,7 @@ impl<M: Memory> StepDevice for Frames<M> {
             return Ok(());
         }
         let (size, room) = (uploads.bytes().len() as u64, self.slots[slot].upload.size());
-        // Longer for a world that comes all at once, and short again behind it.
+        // Grows for a large upload (a world added at once) and shrinks again after it.
         let too_long = room > UPLOAD && size < room / 8;
         if size > room || too_long {
             let size = size.next_power_of_two().max(UPLOAD);
@@ -478,8 +498,8 @@ impl<M: Memory> StepDevice for Frames<M> {
 }
 
 impl<M: Memory> Stepper<Frames<M>> {
-    /// A stepper that records into the host's frames. Nothing is submitted; the world reaches the device with the first
-    /// frame.
+    /// Makes a stepper that records into the host's frames. Allocates all buffers and compiles missing pipelines;
+    /// submits nothing. The world reaches the device with the first recorded frame.
     ///
     /// # Safety
     /// The kernels' device outlives the stepper, and `memory` allocates from it.
@@ -495,6 +515,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             strict: options.overflow == Overflow::Skip,
             body_poses: true,
             ahead: true,
+            expects: true,
             limits: crate::state::Limits::none(),
         };
         let capacities = first_capacities(&world).at_least(&options.capacities);
@@ -504,12 +525,13 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(Self::from_parts(core, device))
     }
 
-    /// Gets everything ready for a step of `dt` seconds, above 0 and up to 1. `completed` is the number of the last frame
-    /// that the device is through with, 0 at first: [`Stepper::record`] gives the numbers, and the host's fences or
-    /// semaphores tell when. Allocates when lists grow; never waits.
+    /// Prepares a step of `dt` seconds, from [`LEAST_TIME_STEP`](crate::LEAST_TIME_STEP) (per sub-step) up to 1.
+    /// `completed` is the number of the last frame that the device has finished, 0 at first: [`Stepper::record`]
+    /// returns the numbers, and the host's fences or semaphores tell when a frame is finished. Allocates when lists
+    /// grow; never waits.
     ///
-    /// Fails with [`Error::FrameInFlight`] when as many frames are pending as there may be. The call that meets a lost
-    /// device fails with [`Error::DeviceLost`], and so does every later one, at once.
+    /// Fails with [`Error::FrameInFlight`] when the maximum number of frames is pending. The call that meets a lost
+    /// device fails with [`Error::DeviceLost`], and so does every later call, immediately.
     pub fn prepare(&mut self, dt: f32, completed: u64) -> Result<Prepared> {
         self.unless_lost(|stepper| stepper.prepare_frame(dt, completed))
     }
@@ -528,26 +550,26 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(prepared)
     }
 
-    /// Records what was prepared into `commands`: copies from the host, the sub-steps, poses for drawing, copies to the host. It
-    /// does not submit, wait or allocate device memory. Returns the number of the frame, from 1 on.
+    /// Records the prepared step into `commands`: copies from the host, the sub-steps, poses for drawing, copies to
+    /// the host. Does not submit, wait or allocate device memory. Returns the number of the frame, from 1 on.
     ///
-    /// **On entry** it waits for what `entry` names: the host's reads of its buffers, such as a vertex shader's in the last
-    /// frame, are over before they are written again, and the host's writes to them are seen. Without `entry`, the host's
-    /// own barriers or semaphores have seen to both. Its own earlier frames on the same queue need nothing. Where it names
-    /// another queue family, the buffers of [`PoseView`](super::PoseView) that were released to it are acquired.
+    /// **On entry** it waits for what `entry` names: the host's reads of its buffers, such as a vertex shader's in the
+    /// last frame, are over before they are written again, and the host's writes to them are seen. Without `entry`, the
+    /// host's own barriers or semaphores have seen to both. Its own earlier frames on the same queue need nothing.
+    /// Where it names another queue family, the buffers of [`PoseView`](super::PoseView) that were released to it are
+    /// acquired.
     ///
-    /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten.
-    /// What it wrote is visible to what `exit` names, or, without it, is unsynchronised writes of COMPUTE_SHADER /
-    /// SHADER_WRITE and TRANSFER / TRANSFER_WRITE. Where it names another queue family, the buffers of
+    /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are
+    /// overwritten. What it wrote is visible to what `exit` names, or, without it, is unsynchronised writes of
+    /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE. Where it names another queue family, the buffers of
     /// [`PoseView`](super::PoseView) are released to it: [`HostAccess::on_family`] has both halves.
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
-    /// the stages of `entry` and `exit` unless they are of another family (then the host records its halves), and is submitted
-    /// once, to one queue, in the order of recording; or several times in a
-    /// row, each when the one before is done, before anything else of the stepper's is prepared. Each time makes the steps
-    /// again with all that was said for the frame, impulses included; the report tells of the last, [`Stepper::steps`] counts
-    /// all.
+    /// the stages of `entry` and `exit` unless they are of another family (then the host records its halves), and is
+    /// submitted once, to one queue, in the order of recording; or several times in a row, each when the one before is
+    /// done, before anything else of the stepper's is prepared. Each time makes the steps again with all that was said
+    /// for the frame, impulses included; the report tells of the last, [`Stepper::steps`] counts all.
     pub unsafe fn record(
         &mut self,
         commands: vk::CommandBuffer,
@@ -558,7 +580,7 @@ impl<M: Memory> Stepper<Frames<M>> {
         let Self { core, device, .. } = self;
         // SAFETY: this function's contract.
         let frame = unsafe {
-            // One that was prepared before the world was exchanged is a frame in which nothing happens.
+            // A step prepared before the world was replaced is recorded as an empty frame.
             let (substeps, place) = if prepared.is_of(core) { (prepared.substeps, core.place()) } else { (0, None) };
             device.record(core.plan(), commands, substeps, place, [entry, exit])
         };
@@ -570,13 +592,13 @@ impl<M: Memory> Stepper<Frames<M>> {
         frame
     }
 
-    /// What frames up to number `completed` did, each once, in their order. Never waits.
+    /// Returns the reports of frames up to number `completed`, each once, in order. Never waits.
     pub fn poll(&mut self, completed: u64) -> Result<Vec<StepReport>> {
         self.unless_lost(|stepper| stepper.take_results(completed))?;
         Ok(std::mem::take(&mut self.device.reports))
     }
 
-    /// Does something with the device. Once it was lost every call fails at once, and nothing is asked of it.
+    /// Makes a call that uses the device. Once the device is lost, every call fails at once without touching it.
     pub(super) fn unless_lost<T>(&mut self, call: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.device.lost {
             return Err(Error::DeviceLost("an earlier call").into());
@@ -608,9 +630,9 @@ impl<M: Memory> Stepper<Frames<M>> {
         self.device.program.recording()
     }
 
-    /// Memory by buffer, or by several that are not in use at the same time, as allocated; and what is beside the step's buffers:
-    /// `kept frames` ([`Stepper::keep_frames`]), `uploads`, `readbacks`, `queries` and `snapshots` on their way. What lists have
-    /// grown out of, and frames in flight still use, is not counted.
+    /// Memory as allocated, by block (one buffer, or several that are not in use at the same time), and besides the
+    /// step's buffers: `kept frames` ([`Stepper::keep_frames`]), `uploads`, `readbacks`, `queries` and `snapshots` in
+    /// progress. Buffers that were replaced when lists grew, and that frames in flight still use, are not counted.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let device = &self.device;
         let mut memory = device.program.memory();

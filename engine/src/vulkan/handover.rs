@@ -1,15 +1,15 @@
-//! Buffers that go from one queue family to another and back: the engine's halves of it. What a host has to record is in
-//! [`HostAccess::on_family`](super::HostAccess::on_family).
+//! Queue family ownership transfers: the engine's half of the release and acquire barriers. The host's half is
+//! described at [`HostAccess::on_family`](super::HostAccess::on_family).
 
 use super::error::Error;
 use super::host::Shared;
 use super::record::{Flags, HostAccess};
 use ash::vk;
 
-/// Bytes of a buffer that are handed over together: first byte and size.
+/// A byte range of a buffer that is transferred as one: buffer, first byte, size.
 pub(super) type Piece = (vk::Buffer, u64, u64);
 
-/// A barrier that hands a piece over, for either side.
+/// The barrier of an ownership transfer; release and acquire use the same one.
 pub(super) fn barrier(
     (buffer, offset, size): Piece,
     (from, to): (u32, u32),
@@ -25,7 +25,8 @@ pub(super) fn barrier(
         .dst_access_mask(after)
 }
 
-/// Families that share the buffers of a program: the host's own and those it names, each once; none when its own is alone.
+/// Queue families that share a program's buffers: the host's own and those named, each once. Empty when there is only
+/// the host's own.
 pub(super) fn sharing_families(shared: &Shared, named: &[u32]) -> Result<Vec<u32>, Error> {
     let there = shared.support.queue_families.len() as u32;
     if let Some(&family) = named.iter().find(|family| **family >= there) {
@@ -41,13 +42,13 @@ pub(super) fn sharing_families(shared: &Shared, named: &[u32]) -> Result<Vec<u32
     Ok(all)
 }
 
-/// What it takes to be seen by commands of the host's, or to see what they did.
+/// How the engine's commands are synchronised with the host's.
 enum Way {
-    /// They are on the same queue family: a barrier.
+    /// Both are on the same queue family: a pipeline barrier.
     Barrier,
-    /// All of it is the host's semaphores': the buffers belong to both families.
+    /// Both families share the buffers: the host's semaphores are enough.
     Semaphores,
-    /// Handing over, with this family at the other end.
+    /// An ownership transfer from or to this family.
     HandOver(u32),
 }
 
@@ -67,28 +68,31 @@ impl Shared {
         access.filter(|access| matches!(self.way(*access, &[]), Way::Barrier))
     }
 
-    /// Gives pieces away, behind everything that was recorded, to those who do `exit`. What comes back does so by
-    /// [`Handed`], or is written anew.
+    /// Makes everything recorded so far visible to `exit`, and releases the pieces when `exit` is on another family;
+    /// returns that family. They come back through [`Handed`], or are written anew. `before` is a barrier that is due.
     ///
     /// # Safety
     /// As for [`Shared::cmd_barrier`]; the buffers are alive, and this family's.
     pub unsafe fn cmd_leave(
         &self,
         commands: vk::CommandBuffer,
+        before: Flags,
         exit: HostAccess,
         sharing: &[u32],
         pieces: impl IntoIterator<Item = Piece>,
     ) -> Option<u32> {
-        match self.way(exit, sharing) {
-            // SAFETY: this function's contract.
-            Way::Barrier => unsafe { self.cmd_barrier(commands, Flags::closing(exit)) },
-            Way::Semaphores => {}
+        let way = self.way(exit, sharing);
+        let closing = if matches!(way, Way::Barrier) { Flags::closing(exit) } else { Flags::default() };
+        // SAFETY: this function's contract.
+        unsafe { self.cmd_barrier(commands, before.and(closing)) };
+        match way {
+            Way::Barrier | Way::Semaphores => {}
             Way::HandOver(family) => {
                 let written = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
                 let (ways, access) = ((self.host.queue_family, family), (written, vk::AccessFlags::empty()));
                 let barriers: Vec<_> = pieces.into_iter().map(|piece| barrier(piece, ways, access)).collect();
                 let before = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
-                // What comes behind is on another queue: here nothing waits for it.
+                // What follows runs on another queue, so nothing waits here.
                 let after = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
                 // SAFETY: this function's contract.
                 unsafe { self.cmd_hand_over(commands, before, after, &barriers) };
@@ -113,19 +117,25 @@ impl Shared {
     }
 }
 
-/// What was released to other families and has not come back.
+/// Pieces that were released to other families and have not been acquired back.
 #[derive(Default)]
 pub(super) struct Handed(Vec<(u32, Piece)>);
 
 impl Handed {
-    /// Sees what the host did as `entry` says, and takes back what went to its family.
+    /// The barrier that makes the host's accesses of `entry` visible; what was released to another family is acquired
+    /// back here.
     ///
     /// # Safety
     /// As for [`Shared::cmd_barrier`]; the host released what it got.
-    pub unsafe fn enter(&mut self, shared: &Shared, commands: vk::CommandBuffer, entry: HostAccess, sharing: &[u32]) {
+    pub unsafe fn enter(
+        &mut self,
+        shared: &Shared,
+        commands: vk::CommandBuffer,
+        entry: HostAccess,
+        sharing: &[u32],
+    ) -> Flags {
         match shared.way(entry, sharing) {
-            // SAFETY: this function's contract.
-            Way::Barrier => unsafe { shared.cmd_barrier(commands, Flags::opening(entry)) },
+            Way::Barrier => return Flags::opening(entry),
             Way::Semaphores => {}
             Way::HandOver(family) => {
                 let Flags { after, seen, .. } = Flags::between_parts();
@@ -134,16 +144,18 @@ impl Handed {
                 let barriers: Vec<_> = back.map(|(_, piece)| barrier(*piece, ways, access)).collect();
                 self.0.retain(|(to, _)| *to != family);
                 if !barriers.is_empty() {
-                    // Whatever stages the host's semaphore is waited for in.
+                    // The host's semaphore wait may be in any stage.
                     let before = vk::PipelineStageFlags::ALL_COMMANDS;
                     // SAFETY: this function's contract.
                     unsafe { shared.cmd_hand_over(commands, before, after, &barriers) };
                 }
             }
         }
+        Flags::default()
     }
 
-    /// Shows what was recorded to whoever does `exit`; pieces that go to another family are remembered.
+    /// Makes everything recorded visible to `exit`, and remembers the pieces that were released to another family.
+    /// `before` is a barrier that is due.
     ///
     /// # Safety
     /// As for [`Shared::cmd_leave`].
@@ -151,12 +163,13 @@ impl Handed {
         &mut self,
         shared: &Shared,
         commands: vk::CommandBuffer,
+        before: Flags,
         exit: HostAccess,
         sharing: &[u32],
         pieces: impl IntoIterator<Item = Piece> + Clone,
     ) {
         // SAFETY: this function's contract.
-        if let Some(family) = unsafe { shared.cmd_leave(commands, exit, sharing, pieces.clone()) } {
+        if let Some(family) = unsafe { shared.cmd_leave(commands, before, exit, sharing, pieces.clone()) } {
             for piece in pieces {
                 self.0.retain(|(_, there)| *there != piece);
                 self.0.push((family, piece));
@@ -164,7 +177,7 @@ impl Handed {
         }
     }
 
-    /// Only these are still there.
+    /// Forgets all pieces but these, because their buffers no longer exist.
     pub fn keep(&mut self, pieces: &[Piece]) {
         self.0.retain(|(_, piece)| pieces.contains(piece));
     }

@@ -1,4 +1,5 @@
-//! Handles that the host lends, and the small services built on them.
+//! The handles that a host lends to the backend, and small helpers on top of them: naming objects, creating buffers.
+//! Nothing here submits or waits.
 
 use super::error::{During, Error};
 use super::requirements::Support;
@@ -6,8 +7,9 @@ use ash::vk;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-/// A device somebody else owns. Cloning copies function pointers and handles, nothing more.
+/// A Vulkan device that the host owns. Cloning copies handles and function pointers only.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Host {
     /// The instance.
     pub instance: ash::Instance,
@@ -21,8 +23,8 @@ pub struct Host {
     pub pipeline_cache: Option<vk::PipelineCache>,
     /// For object names and labels, if the instance has `VK_EXT_debug_utils` enabled.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
-    /// What the driver allocates host memory with for every object that is made here, if the host wants to have a say in it.
-    /// Device memory is that of [`Memory`](super::Memory): gpu-allocator, the default one, passes none.
+    /// Callbacks with which the driver allocates host memory for every object made here, if the host provides them.
+    /// Device memory comes from [`Memory`](super::Memory); gpu-allocator, the default one, passes no callbacks.
     pub allocation: Option<HostAllocation>,
 }
 
@@ -31,11 +33,11 @@ pub struct Host {
 pub struct HostAllocation(vk::AllocationCallbacks<'static>);
 
 impl HostAllocation {
-    /// Takes them on.
+    /// Wraps the callbacks.
     ///
     /// # Safety
-    /// The functions may be called by any thread, with the user data they come with, until everything that was made from the
-    /// [`Host`] is gone.
+    /// The functions may be called by any thread, with the user data they come with, until everything that was made
+    /// from the [`Host`] is gone.
     pub unsafe fn new(callbacks: vk::AllocationCallbacks<'static>) -> Self {
         Self(callbacks)
     }
@@ -53,7 +55,26 @@ impl std::fmt::Debug for HostAllocation {
 }
 
 impl Host {
-    /// What every call that makes or destroys an object passes on.
+    /// A host's device, and the family of the queue that its command buffers go to; without a pipeline cache, names
+    /// for debuggers or allocation callbacks, which [`Host::with`] adds.
+    pub fn new(
+        instance: ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: ash::Device,
+        queue_family: u32,
+    ) -> Self {
+        let (pipeline_cache, debug_utils, allocation) = (None, None, None);
+        Self { instance, physical_device, device, queue_family, pipeline_cache, debug_utils, allocation }
+    }
+
+    /// The same with changes.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// The allocation callbacks for every call that creates or destroys an object.
     pub(super) fn callbacks(&self) -> Option<&vk::AllocationCallbacks<'static>> {
         self.allocation.as_ref().map(|allocation| &allocation.0)
     }
@@ -69,7 +90,7 @@ impl std::fmt::Debug for Host {
     }
 }
 
-/// What every part of the backend holds.
+/// The host's handles and what the device supports; shared by all parts of the backend.
 pub(super) struct Shared {
     pub host: Host,
     pub support: Support,
@@ -94,7 +115,8 @@ impl Shared {
         }
     }
 
-    /// Makes a buffer without memory. `families` are those that share it, or less than two: then it is one family's at a time.
+    /// Creates a buffer without memory. `families` are the queue families that share it; with fewer than two it is
+    /// `EXCLUSIVE`.
     pub fn create_buffer(&self, size: u64, usage: vk::BufferUsageFlags, families: &[u32]) -> Result<vk::Buffer, Error> {
         let mut info = vk::BufferCreateInfo::default().size(size).usage(usage).sharing_mode(vk::SharingMode::EXCLUSIVE);
         if families.len() > 1 {

@@ -1,4 +1,5 @@
-//! Persistent buffers beside those of the step: what goes back into them, and copies of frames that are kept.
+//! Copies of the step's persistent buffers on the device: for kept frames, and for contents that are restored into
+//! them.
 
 use super::frames::{Carry, Frames, Retired};
 use super::memory::{Location, Memory};
@@ -34,7 +35,7 @@ pub(super) fn layout(recording: &Recording) -> impl Iterator<Item = (BufferId, &
 }
 
 impl<M: Memory> Frames<M> {
-    /// The next frame begins with these bytes in its persistent buffers.
+    /// Stages bytes that the next frame writes into its persistent buffers before it steps. Allocates.
     pub(super) fn stage_restored(&mut self, contents: &[(BufferId, &[u8])]) -> Result<()> {
         let size = contents.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>().max(16);
         let mut upload = HostBuffer::new(&self.shared, &self.memory, c"restored", size, Location::Upload)?;
@@ -54,7 +55,7 @@ impl<M: Memory> Frames<M> {
         Ok(())
     }
 
-    /// Memory for a copy of the persistent buffers of a plan.
+    /// Allocates memory for a copy of a plan's persistent buffers, unless place `place` has it already.
     pub(super) fn reserve_place(&mut self, plan: &StepPlan, place: usize) -> Result<()> {
         let parts: Vec<_> = layout(&plan.recording).map(|(_, name, at, size)| (name.to_owned(), at, size)).collect();
         if self.kept.len() <= place {
@@ -71,7 +72,7 @@ impl<M: Memory> Frames<M> {
         Ok(())
     }
 
-    /// Copies the persistent buffers to where a frame is kept.
+    /// Records copies of the persistent buffers into the memory of a kept frame.
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass; what was written to the buffers is visible to
@@ -79,7 +80,7 @@ impl<M: Memory> Frames<M> {
     pub(super) unsafe fn record_kept(&self, commands: vk::CommandBuffer, place: Option<usize>) {
         let Some(kept) = place.and_then(|place| self.kept.get(place)?.as_ref()) else { return };
         for (id, name, at, size) in layout(self.program.recording()) {
-            // It was made for this program; if it is another after all, nothing of it is copied.
+            // The memory was made for this program's layout; a buffer that does not match is not copied.
             let fits = kept.parts.iter().any(|(n, a, s)| (n.as_str(), *a, *s) == (name, at, size));
             if let Some(source) = self.handle(id).filter(|_| fits && size > 0) {
                 let region = [vk::BufferCopy { src_offset: 0, dst_offset: at, size }];
@@ -89,7 +90,7 @@ impl<M: Memory> Frames<M> {
         }
     }
 
-    /// The next frame begins with what was kept.
+    /// Lets the next frame start from the copy kept under number `place`.
     pub(super) fn stage_kept(&mut self, plan: &StepPlan, place: usize) {
         let Some(kept) = self.kept.get(place).and_then(Option::as_ref) else { return };
         let source = kept.memory.handle();
@@ -99,7 +100,7 @@ impl<M: Memory> Frames<M> {
             let part = kept.parts.iter().find(|(n, ..)| n == name);
             let (src_offset, size) = part.map_or((0, 0), |(_, at, size)| (*at, (*size).min(capacity)));
             if size < capacity {
-                // Lists have grown since.
+                // The list has grown since: zero the whole block before the copy.
                 carry.blocks.push(target);
             }
             if size > 0 {

@@ -17,9 +17,14 @@ pub(super) struct Pipeline {
     pub pipeline: vk::Pipeline,
 }
 
-/// Pipelines of a device. A stage is compiled when it is first asked for, or ahead of time by
-/// [`Kernels::compile_all`], which may run on another thread meanwhile. They outlive programs: a world whose lists grow
-/// compiles nothing again.
+/// Bytes of push constants of every pipeline: those of the stage that has most. Layouts with the same range are
+/// compatible for push constants, so what was pushed for one stage is still there for the next one.
+fn push_size() -> u32 {
+    crate::kernels::STAGES.iter().map(|stage| stage.push_size).max().unwrap_or(0)
+}
+
+/// Pipelines of a device. A stage is compiled when it is first needed, or ahead of time by [`Kernels::compile_all`],
+/// which may run on another thread meanwhile. They outlive programs: a world whose lists grow recompiles nothing.
 pub struct Kernels {
     shared: Arc<Shared>,
     ready: Mutex<HashMap<&'static str, Pipeline>>,
@@ -37,12 +42,12 @@ impl Kernels {
         Ok(Arc::new(Self { shared, ready: Mutex::default() }))
     }
 
-    /// Compiles every stage that is not ready yet.
+    /// Compiles every stage that is not ready yet. Blocks until all are compiled; may be called on any thread.
     pub fn compile_all(&self) -> crate::Result<()> {
         crate::kernels::STAGES.iter().try_for_each(|stage| self.get(stage).map(drop))
     }
 
-    /// Stages that are ready, and stages there are.
+    /// Number of compiled stages, and number of all stages.
     pub fn progress(&self) -> (usize, usize) {
         (self.lock().len(), crate::kernels::STAGES.len())
     }
@@ -79,7 +84,7 @@ impl Kernels {
         Ok(made)
     }
 
-    /// Makes the objects one by one: what is there when one of them fails is in `made`.
+    /// Creates the objects one by one into `made`, so that after a failure the caller can destroy those that exist.
     fn compile(&self, stage: &'static Stage, words: &[u32], made: &mut Pipeline) -> Result<(), Error> {
         let (device, callbacks) = (&self.shared.host.device, self.shared.host.callbacks());
         let name = CString::new(stage.name).unwrap_or_default();
@@ -101,8 +106,7 @@ impl Kernels {
         self.shared.name(made.set_layout, &name);
 
         let sets = [made.set_layout];
-        let ranges =
-            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(stage.push_size)];
+        let ranges = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_size())];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
         // SAFETY: as above.
         made.layout = unsafe { device.create_pipeline_layout(&info, callbacks) }.during("vkCreatePipelineLayout")?;

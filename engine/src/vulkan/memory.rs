@@ -1,4 +1,4 @@
-//! Where buffers get their memory from: the host's own allocator through a small trait, or gpu-allocator.
+//! Device memory for buffers: from the host's own allocator through the trait [`Memory`], or from gpu-allocator.
 
 use super::error::Error;
 use ash::vk;
@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-/// What memory is used for.
+/// Where memory must lie, by its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// By the device only.
@@ -19,6 +19,7 @@ pub enum Location {
 
 /// Memory for one buffer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Allocation {
     /// The memory object.
     pub memory: vk::DeviceMemory,
@@ -32,20 +33,39 @@ pub struct Allocation {
     pub token: u64,
 }
 
+impl Allocation {
+    /// Memory from byte `offset` of a memory object on, that the host does not see: for [`Location::Device`].
+    pub fn new(memory: vk::DeviceMemory, offset: u64, size: u64) -> Self {
+        Self { memory, offset, size, mapped: None, token: 0 }
+    }
+
+    /// The same with the address of its first byte on the host.
+    #[must_use]
+    pub fn mapped(self, mapped: Option<NonNull<c_void>>) -> Self {
+        Self { mapped, ..self }
+    }
+
+    /// The same with a number of the allocator's own.
+    #[must_use]
+    pub fn token(self, token: u64) -> Self {
+        Self { token, ..self }
+    }
+}
+
 // SAFETY: the address is used by whoever owns the allocation, through `&mut`, on any thread.
 unsafe impl Send for Allocation {}
 
 /// An allocator that several programs of an owner share, such as a step's before and after its lists have grown.
 pub type SharedMemory<M> = Arc<Mutex<M>>;
 
-/// An allocator. The engine calls it when a program is made, grown or dropped, never while recording.
+/// An allocator of device memory. The engine calls it when buffers are made, grown or dropped, never while recording.
 ///
 /// # Safety
 /// What [`Memory::allocate`] returns is memory of the host's device of at least `requirements.size` bytes, aligned and
-/// of a type as `requirements` asks for, used by nobody else until it is given back with [`Memory::free`]. `mapped`, where
-/// it is given, is the address of its first byte, valid for `size` bytes, host-coherent, until then.
+/// of a type as `requirements` asks for, used by nobody else until it is given back with [`Memory::free`]. `mapped`,
+/// where it is given, is the address of its first byte, valid for `size` bytes, host-coherent, until then.
 pub unsafe trait Memory: Send {
-    /// Memory that fits `requirements`; `name` is for reports.
+    /// Allocates memory that fits `requirements`; `name` is for reports only.
     fn allocate(
         &mut self,
         name: &str,
@@ -71,21 +91,22 @@ mod with_gpu_allocator {
 
     const MIB: u64 = 1 << 20;
 
-    /// An allocator of gpu-allocator's that somebody else has, too. `Arc<Mutex<Allocator>>` is one; hosts that keep theirs
-    /// another way lend it with a few lines. It is asked for when buffers are made or dropped, never while recording.
+    /// Access to a gpu-allocator that the host shares with the engine. `Arc<Mutex<Allocator>>` implements it; hosts
+    /// that keep theirs another way implement it in a few lines. It is used when buffers are made or dropped, never
+    /// while recording.
     pub trait LendAllocator: Send {
-        /// Calls `using` once, with the allocator to itself.
+        /// Calls `using` exactly once, with exclusive access to the allocator.
         fn lend(&mut self, using: &mut dyn FnMut(&mut Allocator));
     }
 
     impl LendAllocator for Arc<Mutex<Allocator>> {
         fn lend(&mut self, using: &mut dyn FnMut(&mut Allocator)) {
-            // A panic elsewhere while it was locked is its own affair.
+            // Ignore poisoning: a panic in another user of the lock does not damage the allocator.
             using(&mut self.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// One that nobody else has.
+    /// An allocator that only the engine uses.
     struct Owned(Allocator);
 
     impl LendAllocator for Owned {
@@ -128,8 +149,8 @@ mod with_gpu_allocator {
             Ok(Self::over(Owned(allocator)))
         }
 
-        /// One that allocates from the host's. Everything is given back to it when what was made of this is dropped; the
-        /// host's allocator outlives that, as `Arc`s see to by themselves.
+        /// Allocates from the host's allocator. All memory is returned to it when what was made with this is dropped,
+        /// so the host's allocator must live until then; an `Arc` ensures that by itself.
         ///
         /// # Safety
         /// It allocates memory of the device that this is used with, and that device outlives it.

@@ -1,18 +1,19 @@
 //! The Vulkan backend: turns a recording into `vkCmd*` calls inside a command buffer that somebody else owns.
 //!
-//! Everything here works on *borrowed* handles ([`Host`]). Nothing is submitted, waited for or loaded behind the
-//! caller's back; the helpers that do ([`Queue`], and with the feature `loader` `OwnDevice` and `VulkanRunner`) are layers on top.
+//! Everything here works on *borrowed* handles ([`Host`]). Nothing is submitted, waited for or loaded without the
+//! caller's knowledge; the helpers that do so ([`Queue`], and with the feature `loader` `OwnDevice` and
+//! `VulkanRunner`) are separate layers on top.
 //!
 //! 1. Before `vkCreateDevice`: [`Support::query`] tells what a physical device offers and what is missing;
 //!    [`enable_required`] sets the features, [`enable_required_in_chain`] wherever in a chain they are.
 //! 2. [`Kernels::new`] holds the pipelines of a device, compiled when they are needed or ahead of time.
 //! 3. [`Stepper`](crate::stepper::Stepper) steps a world inside the host's frames: `prepare`, `record`, `poll`.
-//! 4. [`PoseView`] names the buffers that poses are drawn from; [`PoseTarget`] a buffer of the host's that they are written into,
-//!    between two frames if the renderer's are others.
+//! 4. [`PoseView`] names the buffers that poses are drawn from; [`PoseTarget`] is a buffer of the host's that poses
+//!    are written into, interpolated between two frames if the renderer has its own frame rate.
 //!
-//! Below it, for any other recording: [`Program::new`] makes buffers and descriptor sets, which are written once and never
-//! again, so any number of frames may be in flight; [`Program::record`] records it, with the state on entry and exit
-//! documented there; [`Program::times`] gives the time of every pass of an earlier run, when the device has it.
+//! One level lower, for any recording: [`Program::new`] makes buffers and descriptor sets, which are written once and
+//! never again, so any number of frames may be in flight; [`Program::record`] records it and documents the state on
+//! entry and exit; [`Program::times`] returns the time of every pass of an earlier run, once the device has it.
 //!
 //! | crate | version this works with |
 //! |---|---|
@@ -69,4 +70,4 @@ pub use snapshots::RecordedSnapshot;
 pub use timers::Timing;
 #[cfg(feature = "loader")]
 pub use validation::ValidationLog;
-pub use views::{JointForceView, PoseView};
+pub use views::{JointForceView, PoseView, SoftVertexView, UserBufferView};

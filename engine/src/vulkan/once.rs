@@ -1,9 +1,10 @@
-//! Commands of a part that are recorded once, into secondary command buffers of the engine's own: frames then only call them. What
-//! a driver takes for several hundred calls is paid when a plan is loaded, not in every frame.
+//! Commands of a part that are recorded only once, into secondary command buffers of the engine's; frames then only
+//! call them. The driver's time for several hundred calls is spent when a plan is loaded, not in every frame.
 
 use super::commands::Commands;
 use super::error::{During, Error};
 use super::host::Shared;
+use super::record::Flags;
 use super::timers::Timers;
 use ash::vk;
 use std::ffi::CStr;
@@ -63,7 +64,7 @@ impl Once {
         unsafe {
             device.begin_command_buffer(made, &begin).during("vkBeginCommandBuffer")?;
             let timer = timer(made);
-            commands.play(&self.shared, made, timer);
+            commands.play(&self.shared, made, Flags::default(), timer);
             device.end_command_buffer(made).during("vkEndCommandBuffer")?;
         }
         Ok(made)
@@ -72,7 +73,8 @@ impl Once {
     /// Calls the commands, with the stamps of a set of timers or without.
     ///
     /// # Safety
-    /// `commands` is a primary command buffer in the recording state, outside a render pass, on the host's queue family.
+    /// `commands` is a primary command buffer in the recording state, outside a render pass, on the host's queue
+    /// family.
     pub unsafe fn call(&self, commands: vk::CommandBuffer, slot: Option<usize>) {
         let which = slot.and_then(|slot| self.timed.get(slot)).copied().unwrap_or(self.untimed);
         // SAFETY: this function's contract.

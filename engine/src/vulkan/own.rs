@@ -1,4 +1,5 @@
-//! A device of the engine's own, for the command, tests and examples. Hosts with a renderer never need this.
+//! A Vulkan device that the engine opens itself, for the command, tests and examples. Hosts with a renderer do not
+//! need it.
 
 use super::error::{During, Error};
 use super::host::Host;
@@ -30,7 +31,7 @@ impl Loader {
 
     /// Every device of the machine, usable or not.
     pub fn devices(&self) -> Result<Vec<Support>, Error> {
-        let instance = Instance::new(self, false)?;
+        let instance = Instance::new(self, false, &[])?;
         // SAFETY: the instance is alive.
         let devices = unsafe { instance.raw.enumerate_physical_devices() }.during("vkEnumeratePhysicalDevices")?;
         // SAFETY: the devices belong to the instance.
@@ -41,10 +42,13 @@ impl Loader {
 /// Choices for [`OwnDevice::new`].
 #[derive(Clone, Debug, Default)]
 pub struct OwnDeviceOptions {
-    /// Part of the device's name; without it the best usable device is taken: discrete, integrated, virtual, CPU.
+    /// Part of the device's name. `None` takes the best usable device, in the order discrete, integrated, virtual,
+    /// CPU.
     pub name: Option<String>,
     /// Runs under the validation layers, synchronisation validation included.
     pub validation: bool,
+    /// With `validation`: what else the layers look at.
+    pub more_validation: Vec<vk::ValidationFeatureEnableEXT>,
     /// Contents of a pipeline cache from an earlier run; ignored when it is of another device or driver, or damaged.
     pub pipeline_cache: Vec<u8>,
 }
@@ -59,7 +63,7 @@ struct Instance {
 }
 
 impl Instance {
-    fn new(loader: &Loader, validation: bool) -> Result<Self, Error> {
+    fn new(loader: &Loader, validation: bool, more: &[vk::ValidationFeatureEnableEXT]) -> Result<Self, Error> {
         let entry = &loader.0;
         let mut log = Box::new(ValidationLog::default());
         // SAFETY: the loader is loaded; these calls need nothing else.
@@ -81,7 +85,7 @@ impl Instance {
             .api_version(API_VERSION);
         let layer_names = [LAYER.as_ptr()];
         let extension_names = [ash::ext::debug_utils::NAME.as_ptr(), ash::ext::validation_features::NAME.as_ptr()];
-        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let enabled = [&[vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION], more].concat();
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
         // SAFETY: the log is boxed and kept until the messenger is destroyed.
         let messenger = unsafe { ValidationLog::messenger(&mut *log) };
@@ -121,8 +125,8 @@ impl Drop for Instance {
     }
 }
 
-/// Whether bytes have the header of a device's pipeline cache, version one: length, version, vendor, device, UUID. Drivers are to
-/// look themselves, and not every one does.
+/// Whether bytes begin with this device's pipeline cache header, version one: length, version, vendor, device, UUID.
+/// Drivers should check this themselves, but not all do.
 fn is_cache_of(properties: &vk::PhysicalDeviceProperties, data: &[u8]) -> bool {
     const HEADER: usize = 16 + vk::UUID_SIZE;
     let word = |at: usize| data.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
@@ -145,7 +149,7 @@ pub struct OwnDevice {
 impl OwnDevice {
     /// Opens a device.
     pub fn new(loader: &Loader, options: &OwnDeviceOptions) -> Result<Self, Error> {
-        let instance = Instance::new(loader, options.validation)?;
+        let instance = Instance::new(loader, options.validation, &options.more_validation)?;
         let (physical_device, support) = choose(&instance.raw, options.name.as_deref())?;
         support.check()?;
         let queue_family = support.compute_family().unwrap_or(0);
@@ -154,7 +158,7 @@ impl OwnDevice {
             [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
         let mut features = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(support.timeline_semaphore);
         enable_required(&mut features);
-        // Every device has it. What a tool or a test writes into buffers by mistake must not reach other memory.
+        // Every device supports it. It keeps out-of-bounds accesses of tools and tests from reaching other memory.
         let robust = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
@@ -195,12 +199,12 @@ impl OwnDevice {
         &self.support
     }
 
-    /// The queue. Submissions from several threads must hold [`OwnDevice::lock_queue`].
+    /// The queue. Threads that submit to it concurrently must hold [`OwnDevice::lock_queue`] while they submit.
     pub fn queue(&self) -> vk::Queue {
         self.queue
     }
 
-    /// Vulkan wants one thread at a time on a queue.
+    /// Locks the queue: Vulkan allows only one thread at a time to submit to it.
     pub fn lock_queue(&self) -> MutexGuard<'_, ()> {
         self.queue_lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -217,7 +221,7 @@ impl OwnDevice {
         self.kernels.get().ok_or(Error::DeviceLost("the making of its kernels"))
     }
 
-    /// What the validation layers said.
+    /// Messages of the validation layers.
     pub fn validation(&self) -> &ValidationLog {
         &self.instance.log
     }

@@ -1,4 +1,5 @@
-//! A recording made ready for a device: buffers, pipelines, descriptor sets, timers.
+//! [`Program`]: a recording prepared for a device, with its buffers, pipelines, descriptor sets and timers. It
+//! records into command buffers of the caller's; it does not submit or wait.
 
 use super::commands::{Commands, Dispatch, ReadyGroups};
 use super::error::{During, Error};
@@ -19,16 +20,16 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-/// Choices when a program is made.
+/// Options of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramOptions {
-    /// Recordings that may be pending at the same time; the ring of timers is one longer.
+    /// Number of runs that may be pending at the same time; the ring of timers is one longer.
     pub frames_in_flight: u32,
     /// What to take the time of.
     pub timing: Timing,
     /// Whether commands are recorded once, and called by each run: see [`FramesOptions`](super::FramesOptions).
     pub recorded_once: bool,
-    /// What the host does with the buffers besides: storage, transfer and indirect arguments are always possible.
+    /// Usage flags of the buffers besides storage, transfer and indirect arguments, which are always set.
     pub extra_usage: vk::BufferUsageFlags,
     /// Queue families that use the buffers beside the host's own: see [`FramesOptions`](super::FramesOptions).
     pub shared_with: Vec<u32>,
@@ -58,13 +59,14 @@ impl OldParts {
 
 /// A recording on a device.
 ///
-/// Dropping it destroys what it made; the caller sees to it that the device has finished with it.
+/// Dropping it destroys everything it made. The caller must make sure that the device has finished with all of it by
+/// then.
 pub struct Program<M: Memory> {
     shared: Arc<Shared>,
     memory: SharedMemory<M>,
     recording: Recording,
     options: ProgramOptions,
-    /// Families that share the buffers; less than two when they are one family's at a time.
+    /// Queue families that share the buffers; fewer than two when the buffers are `EXCLUSIVE`.
     families: Vec<u32>,
     parts: Vec<ReadyPart>,
     /// The part that was recorded last.
@@ -93,7 +95,8 @@ impl Drop for ReadyPart {
 }
 
 impl<M: Memory> Program<M> {
-    /// Makes everything `recording` needs on the kernels' device. Nothing is submitted; buffers hold anything at first.
+    /// Makes everything that `recording` needs on the kernels' device: allocates buffers and compiles missing
+    /// pipelines. Nothing is submitted, so the buffers' initial contents are undefined.
     ///
     /// # Safety
     /// The kernels' device outlives the program, and `memory` allocates from it.
@@ -108,7 +111,7 @@ impl<M: Memory> Program<M> {
         unsafe { Self::with_schedule(kernels, memory, recording, &schedule, options) }
     }
 
-    /// The same with barriers of the caller's making, for tests that leave some out.
+    /// As [`Program::new`], with a schedule from the caller. For tests that leave barriers out on purpose.
     ///
     /// # Safety
     /// As for [`Program::new`]; a schedule with barriers missing has races on the device.
@@ -135,9 +138,10 @@ impl<M: Memory> Program<M> {
         Ok(program)
     }
 
-    /// Changes the recording to one over the same buffers: other iterations, say. Parts that were attached give way to
-    /// `attached`, in its order; together they have the buffers that the program has. Returns what was there before, which
-    /// the device may still use; `None` when buffers are others. Then, and on failure, nothing has changed.
+    /// Replaces the recording with one over the same buffers, for example with another number of iterations. Attached
+    /// parts are replaced by `attached`, in order; together they must have the program's buffers. Returns the old
+    /// parts, which the device may still use, or `None` when the buffers differ. In that case, and on failure,
+    /// nothing has changed.
     pub(super) fn replace_commands(
         &mut self,
         recording: &Recording,
@@ -149,7 +153,7 @@ impl<M: Memory> Program<M> {
         if !same {
             return Ok(None);
         }
-        // None of them can be detached: buffers are those of all.
+        // None of these parts owns blocks, so none can be detached.
         let parts = all().map(|r| self.ready(r, &schedule(r), usize::MAX)).collect::<crate::Result<_>>()?;
         self.last = None;
         let before = std::mem::replace(&mut self.recording, recording.clone());
@@ -157,21 +161,22 @@ impl<M: Memory> Program<M> {
         Ok(Some(OldParts(std::mem::replace(&mut self.parts, parts))))
     }
 
-    /// Makes ready another recording over the same buffers, begun with [`Recording::sharing`] from
-    /// [`Program::recording`]: a debug view of the step's state, say. Its own buffers are made too. On failure the program
-    /// is as it was. Between runs of different parts [`Program::record_part`] puts a barrier.
+    /// Prepares another recording over the same buffers, begun with [`Recording::sharing`] from
+    /// [`Program::recording`], such as a debug view of the step's state. Allocates the buffers that only the new
+    /// recording has. On failure the program is unchanged. [`Program::record_part`] puts a barrier between runs of
+    /// different parts.
     pub fn attach(&mut self, recording: &Recording) -> crate::Result<Part> {
         recording.check_shares(&self.recording)?;
         self.attach_scheduled(recording, &schedule(recording))
     }
 
-    /// Gives back what a recording that was attached needs: see [`Runner::detach`](crate::backend::Runner::detach).
+    /// Frees an attached recording and its buffers: see [`Runner::detach`](crate::backend::Runner::detach).
     ///
     /// # Safety
     /// The device has finished with everything that this part was recorded into.
     pub unsafe fn detach(&mut self, part: Part) -> crate::Result<()> {
         let own = PartBlocks::check_detach(&self.recording, self.parts.iter().map(|p| &p.blocks), part)?;
-        // Without names there is nothing to time, and nothing is made that could fail.
+        // Timers without names create no query pool, so this cannot fail.
         let nothing = Timers::new(self.shared.clone(), std::iter::empty(), Timing::Off, 0)?;
         let slot = &mut self.parts[part.0 as usize];
         (slot.commands, slot.once, slot.timers) = (Commands::default(), None, nothing);
@@ -211,10 +216,10 @@ impl<M: Memory> Program<M> {
         }
     }
 
-    /// A part whose blocks from number `first` on are its own.
+    /// Prepares a part whose own blocks begin with number `first`.
     fn ready(&mut self, recording: &Recording, schedule: &Schedule, first: usize) -> crate::Result<ReadyPart> {
         let names = recording.commands().iter().map(Command::name);
-        // One more than frames in flight: a frame's times are taken while the next is being recorded.
+        // One more than frames in flight, because a frame's times are read while the next one is recorded.
         let frames = self.options.frames_in_flight.max(1) + 1;
         let mut part = ReadyPart {
             label: CString::new(recording.name()).unwrap_or_default(),
@@ -247,7 +252,7 @@ impl<M: Memory> Program<M> {
         Ok(part)
     }
 
-    /// Makes those buffers of `recording` that are not there yet.
+    /// Creates the buffers of `recording` that do not exist yet.
     fn create_buffers(&mut self, recording: &Recording) -> Result<(), Error> {
         let device = &self.shared.host.device;
         for info in recording.blocks().iter().skip(self.buffers.len()) {
@@ -289,7 +294,7 @@ impl<M: Memory> Program<M> {
             Command::Dispatch { invocation, .. } => Some((invocation.stage, &invocation.buffers)),
             _ => None,
         });
-        // Dispatches of a stage over the same buffers share a set.
+        // Dispatches of the same stage over the same buffers share a descriptor set.
         let different: HashMap<_, _> = dispatches.map(|(stage, buffers)| ((stage.name, buffers), stage)).collect();
         let buffers = different.values().map(|stage| stage.bindings.len() as u32).sum();
         if different.is_empty() {
@@ -396,16 +401,17 @@ impl<M: Memory> Program<M> {
     /// Records one run into `commands`. It does not submit, wait or allocate. Returns the number of the run, which
     /// [`Program::times`] reports under.
     ///
-    /// **On entry** the program waits for what `entry` names: the host's reads of its buffers, such as a vertex shader's
-    /// in the last frame, are over before they are written again, and the host's writes to them are seen. Without
-    /// `entry`, the host's barriers have seen to both. Earlier runs on the same queue need nothing.
+    /// **On entry** the program waits for what `entry` names: the host's reads of its buffers, such as a vertex
+    /// shader's in the last frame, are over before they are written again, and the host's writes to them are seen.
+    /// Without `entry`, the host's barriers have seen to both. Earlier runs on the same queue need nothing.
     ///
-    /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are overwritten;
-    /// the program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
+    /// **On exit** the compute pipeline, descriptor set 0 of the compute bind point and the push constants are
+    /// overwritten; the program's writes are visible to what `exit` names, or, without it, are unsynchronised writes of
     /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE.
     ///
-    /// A program shares no buffers by itself: where `entry` or `exit` names another queue family, nothing is recorded for it, and
-    /// the host hands over what it uses, or names the family in [`ProgramOptions::shared_with`].
+    /// A program makes no ownership transfers: where `entry` or `exit` names another queue family, nothing is
+    /// recorded for it, and the host transfers the buffers it uses itself, or names the family in
+    /// [`ProgramOptions::shared_with`].
     ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
@@ -420,8 +426,8 @@ impl<M: Memory> Program<M> {
         unsafe { self.record_part(Part::FIRST, commands, entry, exit) }.unwrap_or_default()
     }
 
-    /// The same for a recording that was attached; `None` when there is no such part. Parts may follow each other in any
-    /// order: each sees what those before it wrote.
+    /// Records one run of an attached recording, as [`Program::record`]; `None` when there is no such part. Parts may
+    /// be recorded in any order; each sees the writes of those before it.
     ///
     /// # Safety
     /// As for [`Program::record`].
@@ -432,27 +438,42 @@ impl<M: Memory> Program<M> {
         entry: Option<HostAccess>,
         exit: Option<HostAccess>,
     ) -> Option<u64> {
+        let opening = self.shared.on_same_family(entry).map(Flags::opening);
+        // SAFETY: this function's contract.
+        unsafe { self.record_behind(part, commands, opening.unwrap_or_default(), exit) }
+    }
+
+    /// The same behind a barrier, which becomes one with those that the part begins with.
+    ///
+    /// # Safety
+    /// As for [`Program::record`].
+    pub(super) unsafe fn record_behind(
+        &mut self,
+        part: Part,
+        commands: vk::CommandBuffer,
+        mut before: Flags,
+        exit: Option<HostAccess>,
+    ) -> Option<u64> {
         let shared = self.shared.clone();
-        let other = self.last.replace(part).is_some_and(|last| last != part);
+        if self.last.replace(part).is_some_and(|last| last != part) {
+            // A schedule orders a part only after its own previous run; this barrier orders it after other parts.
+            before = before.and(Flags::between_parts());
+        }
         let part = self.parts.get_mut(part.0 as usize).filter(|p| p.blocks.is_there())?;
         let run = part.runs;
         part.runs += 1;
         // SAFETY: this function's contract, for every call below; handles were made from this device and are alive.
         unsafe {
             shared.cmd_begin_label(commands, &part.label);
-            if let Some(entry) = shared.on_same_family(entry) {
-                shared.cmd_barrier(commands, Flags::opening(entry));
-            }
-            if other {
-                // Schedules order a part after its own last run; what another part did is ordered here.
-                shared.cmd_barrier(commands, Flags::between_parts());
-            }
             let slot = part.timers.take_slot(run);
             match &part.once {
-                Some(once) => once.call(commands, slot),
+                Some(once) => {
+                    shared.cmd_barrier(commands, before);
+                    once.call(commands, slot);
+                }
                 None => {
                     let timer = slot.map(|slot| part.timers.start(commands, slot));
-                    part.commands.play(&shared, commands, timer);
+                    part.commands.play(&shared, commands, before, timer);
                 }
             }
             if let Some(exit) = shared.on_same_family(exit) {
@@ -463,7 +484,7 @@ impl<M: Memory> Program<M> {
         Some(run)
     }
 
-    /// Makes room for so many runs of the first part that are timed at the same time.
+    /// Makes enough timers for `runs` timed runs of the first part to be pending at once.
     pub(super) fn reserve_timers(&mut self, runs: u32) -> Result<(), Error> {
         let Some(part) = self.parts.first_mut() else { return Ok(()) };
         part.timers.reserve(runs)?;
@@ -475,13 +496,13 @@ impl<M: Memory> Program<M> {
         self.part_times(Part::FIRST)
     }
 
-    /// The same for a recording that was attached.
+    /// As [`Program::times`], for an attached recording.
     pub fn part_times(&mut self, part: Part) -> crate::Result<Option<RunTimes>> {
         let part = self.parts.get_mut(part.0 as usize).ok_or_else(|| no_part(&self.recording, part))?;
         Ok(part.timers.take()?)
     }
 
-    /// Queue families that the buffers belong to at the same time, if there are several.
+    /// Queue families that share the buffers; empty or one when the buffers are `EXCLUSIVE`.
     pub(super) fn families(&self) -> &[u32] {
         &self.families
     }
@@ -502,7 +523,7 @@ impl<M: Memory> Program<M> {
         self.buffers.iter().skip(first).map(|b| b.0).collect()
     }
 
-    /// Copies that bring what is persistent here into the same buffers of `to`: source, target, bytes.
+    /// Copies of the persistent buffers into those of the same name in `to`: source, target, region.
     pub(super) fn persistent_copies(&self, to: &Self) -> Vec<(vk::Buffer, vk::Buffer, vk::BufferCopy)> {
         let kept = self.recording.buffers().iter().filter(|b| b.role == Role::Persistent);
         let copy = |from: &BufferInfo| {
@@ -522,7 +543,7 @@ impl<M: Memory> Program<M> {
     }
 }
 
-/// The allocator. A panic elsewhere while it was locked is its own affair.
+/// Locks the allocator. Ignores poisoning: a panic in another user of the lock does not damage it.
 pub(super) fn lock<M>(memory: &SharedMemory<M>) -> MutexGuard<'_, M> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }

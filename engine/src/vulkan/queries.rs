@@ -1,7 +1,7 @@
 //! Queries inside a host's frames: recorded behind a frame, read on the device or polled when the frame is done.
 //!
-//! Every batch that may be pending has memory of its own for what goes to the device and what comes back. The passes and
-//! their buffers are a part of the step's program, and come back with it when lists grow.
+//! Every batch that may be pending has its own upload and readback memory. The passes and their buffers are a part of
+//! the step's program, and are attached again when lists grow.
 
 use super::frames::{Frames, Retired};
 use super::handover::barrier;
@@ -21,16 +21,16 @@ use ash::vk;
 use bytemuck::Pod;
 use drystone_kernels::queries::records::{RayQuery, ShapeQuery, count};
 
-/// Memory of a batch on its way.
+/// Upload and readback memory of one batch.
 struct Slot<M: Memory> {
     upload: HostBuffer<M>,
     readback: HostBuffer<M>,
     pending: Option<Pending>,
 }
 
-/// A batch that was recorded and whose answers have not been taken.
+/// A recorded batch whose answers have not been read yet.
 struct Pending {
-    /// Counts batches.
+    /// Number of the batch, in order of recording.
     number: u64,
     /// The frame it was recorded behind.
     frame: u64,
@@ -39,7 +39,7 @@ struct Pending {
 
 /// Queries of a stepper.
 pub(super) struct Queries<M: Memory> {
-    /// What was reserved, and where the program has it.
+    /// The plan for the reserved batch size, and its part of the program.
     pub ready: Option<(QueryPlan, Part)>,
     slots: Vec<Slot<M>>,
     /// Batches that were recorded.
@@ -53,13 +53,13 @@ impl<M: Memory> Default for Queries<M> {
 }
 
 impl<M: Memory> Queries<M> {
-    /// Bytes of what goes to the device and comes back; the rest is the program's.
+    /// Bytes of upload and readback memory; the query buffers themselves belong to the program.
     pub fn bytes(&self) -> u64 {
         self.slots.iter().map(|slot| slot.upload.allocated() + slot.readback.allocated()).sum()
     }
 }
 
-/// A list of answers on the device, by the number of the query.
+/// A list of answers in device memory, indexed by the number of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryView {
@@ -67,13 +67,13 @@ pub struct QueryView {
     pub buffer: vk::Buffer,
     /// Bytes from one answer to the next.
     pub stride: u32,
-    /// Answers there is room for. Those behind the queries of the last batch are not written.
+    /// Number of answers that fit. Answers beyond the queries of the last batch are not written.
     pub count: u32,
 }
 
 impl QueryView {
-    /// A barrier with which a host's queue of another family takes the answers that were released to it on exit, and gives them
-    /// back or not: the next batch writes them anew.
+    /// A barrier with which a host's queue of another family acquires the answers that were released to it on exit.
+    /// The host may release them back or not: the next batch overwrites them.
     pub fn transfer(
         &self,
         families: (u32, u32),
@@ -83,7 +83,7 @@ impl QueryView {
     }
 }
 
-/// Where the answers to the last batch that was recorded lie, for the host's own shaders or copies.
+/// Where the answers to the last recorded batch are in device memory, for the host's own shaders or copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryViews {
@@ -93,7 +93,7 @@ pub struct QueryViews {
     pub casts: QueryView,
     /// How many colliders each shape overlaps, a word each.
     pub overlap_counts: QueryView,
-    /// [`OverlapRecord`]s: those of a query behind those that all queries before it have room for.
+    /// [`OverlapRecord`]s. Those of a query begin after the capacity of all queries before it.
     pub overlap_hits: QueryView,
     /// [`HitRecord`] by search for the closest.
     pub closest: QueryView,
@@ -103,10 +103,10 @@ pub struct QueryViews {
     pub generation: u64,
 }
 
-/// Bytes of a part of a batch's memory, where it begins there, and the buffer of the device that it is for.
+/// A device buffer, the first byte of its data in the batch's memory, and the number of bytes.
 type Piece = (BufferId, u64, u64);
 
-/// Pieces one behind the other.
+/// Lays the pieces out one after the other; returns them and the total size in bytes.
 fn pieces(sizes: impl IntoIterator<Item = (BufferId, u64)>) -> (Vec<Piece>, u64) {
     let mut end = 0;
     let place = |(buffer, size): (BufferId, u64)| {
@@ -121,7 +121,7 @@ fn bytes<T: Pod>(buffer: Buffer<T>, count: u32) -> (BufferId, u64) {
     (buffer.id(), u64::from(count) * size_of::<T>() as u64)
 }
 
-/// What goes to the device of a batch of this size.
+/// Layout of the upload memory of a batch of this size.
 fn upload_pieces(b: &QueryBuffers, room: &QueryRoom) -> (Vec<Piece>, u64) {
     pieces([
         bytes(b.counts, count::KINDS),
@@ -132,7 +132,7 @@ fn upload_pieces(b: &QueryBuffers, room: &QueryRoom) -> (Vec<Piece>, u64) {
     ])
 }
 
-/// What comes back of it.
+/// Layout of the readback memory of a batch of this size.
 fn readback_pieces(b: &QueryBuffers, room: &QueryRoom) -> (Vec<Piece>, u64) {
     pieces([
         bytes::<HitRecord>(b.ray_hits, room.rays),
@@ -149,7 +149,7 @@ pub(super) fn plan_for(plan: &StepPlan, room: QueryRoom) -> Result<QueryPlan> {
 }
 
 impl<M: Memory> Frames<M> {
-    /// Memory for a batch of this size, for every one that may be pending.
+    /// Allocates upload and readback memory for `batches` pending batches of this size.
     fn reserve_query_slots(&mut self, plan: &QueryPlan, batches: usize) -> Result<()> {
         let (upload, readback) =
             (upload_pieces(&plan.buffers, &plan.room).1, readback_pieces(&plan.buffers, &plan.room).1);
@@ -193,8 +193,7 @@ impl<M: Memory> Frames<M> {
                     device.cmd_copy_buffer(commands, upload, target, &[region]);
                 }
             }
-            shared.cmd_barrier(commands, Flags::between_parts());
-            self.program.record_part(part, commands, None, None);
+            self.program.record_behind(part, commands, Flags::between_parts(), None);
             shared.cmd_barrier(commands, Flags::between_parts());
             for (buffer, dst_offset, size) in readback_pieces(&buffers, used).0 {
                 if let Some(source) = self.handle(buffer).filter(|_| size > 0) {
@@ -202,12 +201,13 @@ impl<M: Memory> Frames<M> {
                     device.cmd_copy_buffer(commands, source, readback, &[region]);
                 }
             }
-            shared.cmd_barrier(commands, Flags::to_host());
             if let Some(exit) = exit {
-                // They are written anew by the next batch: nothing has to come back.
+                // The next batch overwrites the answers, so they need not be acquired back.
                 let answers = readback_pieces(&buffers, used).0.into_iter();
                 let pieces = answers.filter_map(|(buffer, ..)| Some((self.handle(buffer)?, 0, vk::WHOLE_SIZE)));
-                shared.cmd_leave(commands, exit, self.program.families(), pieces);
+                shared.cmd_leave(commands, Flags::to_host(), exit, self.program.families(), pieces);
+            } else {
+                shared.cmd_barrier(commands, Flags::to_host());
             }
             shared.cmd_end_label(commands);
         }
@@ -215,9 +215,9 @@ impl<M: Memory> Frames<M> {
 }
 
 impl<M: Memory> Stepper<Frames<M>> {
-    /// Makes room for batches of queries of this size, for as many that are pending as frames may be. Call it once,
-    /// before [`Stepper::record_queries`], or again for another size; batches that are pending then are forgotten.
-    /// Allocates; never waits. Growing lists keep the room.
+    /// Reserves memory for batches of up to this size, as many as frames may be in flight. Call it once before
+    /// [`Stepper::record_queries`], or again for another size; pending batches are then dropped. Allocates; never
+    /// waits. The reservation stays when lists grow.
     pub fn reserve_queries(&mut self, room: QueryRoom) -> Result<()> {
         self.unless_lost(|stepper| stepper.make_query_room(room))
     }
@@ -232,14 +232,14 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(())
     }
 
-    /// Records the answers to a batch behind the frame that was recorded last, about the state that it leaves behind:
-    /// copies from the host, the hierarchy anew, the queries, copies to the host. Does not submit, wait or allocate device
-    /// memory. Returns the number of the frame, under which [`Stepper::poll_queries`] tells the answers;
-    /// [`Stepper::query_views`] has them for the device, visible to what `exit` names; they are released to its queue family,
-    /// if that is another.
+    /// Records a batch behind the last recorded frame, about the state which that frame leaves: copies from the host,
+    /// rebuilding the hierarchy, the queries, copies to the host. Does not submit, wait or allocate device memory.
+    /// Returns the number of the frame, under which [`Stepper::poll_queries`] returns the answers.
+    /// [`Stepper::query_views`] gives their location on the device, visible to what `exit` names, and released to its
+    /// queue family if that is another one.
     ///
-    /// A batch that does not fit into what was reserved is refused ([`QueryError::TooMany`]), and so is one when as many
-    /// are pending as frames may be; nothing is recorded then.
+    /// A batch that does not fit into the reserved size fails with [`QueryError::TooMany`]. It also fails when as
+    /// many batches are pending as frames may be in flight. Nothing is recorded then.
     ///
     /// # Safety
     /// As for [`Stepper::record`]; the commands come behind those of the last recorded frame, and that frame does not
@@ -297,7 +297,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(frame)
     }
 
-    /// Answers to the batches that were recorded behind frames up to number `completed`, each once, in their order, with the number of the frame. Bodies that were removed since are left out. Never waits.
+    /// Returns the answers to the batches recorded behind frames up to number `completed`, each once, in order, with
+    /// the number of the frame. Bodies that were removed since are left out. Never waits.
     pub fn poll_queries(&mut self, completed: u64) -> Result<Vec<(u64, QueryResults)>> {
         self.unless_lost(|stepper| stepper.take_results(completed))?;
         let Self { device, core, .. } = self;
@@ -325,8 +326,8 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// Where the answers to the last batch that was recorded lie; `None` when nothing was reserved. Ask again after every
-    /// [`Stepper::prepare`]: growth brings other buffers.
+    /// Where the answers to the last recorded batch are; `None` when nothing was reserved. Ask again after every
+    /// [`Stepper::prepare`], because growth replaces the buffers.
     pub fn query_views(&self) -> Option<QueryViews> {
         let (plan, _) = self.device.queries.ready.as_ref()?;
         let (b, room) = (&plan.buffers, &plan.room);

@@ -1,4 +1,4 @@
-//! The helper that submits and waits, for callers without a frame loop of their own.
+//! [`Queue`]: submits command buffers and waits for them, for callers without a frame loop of their own.
 
 use super::error::{During, Error};
 use super::host::{Host, Shared};
@@ -6,13 +6,14 @@ use ash::vk;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A semaphore to wait for or to signal: a timeline's with its value, or a binary one, such as a swapchain's. Waits hold back all
-/// commands of the submission.
+/// A semaphore to wait for or to signal: a timeline semaphore with its value, or a binary one, such as a swapchain's.
+/// A wait holds back all commands of the submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Signal {
     /// The semaphore.
     pub semaphore: vk::Semaphore,
-    /// The timeline value; not looked at for binary semaphores.
+    /// The timeline value; ignored for binary semaphores.
     pub value: u64,
 }
 
@@ -81,8 +82,8 @@ impl Queue {
         Ok(helper)
     }
 
-    /// Records with `record` into a command buffer of the helper's and submits it. Returns the timeline value that
-    /// [`Queue::wait`] takes.
+    /// Calls `record` with a command buffer of the helper's and submits it; does not wait. Returns the timeline value
+    /// that [`Queue::wait`] takes.
     ///
     /// # Safety
     /// What `record` records is valid; the semaphores are alive and will be signalled.
@@ -111,12 +112,14 @@ impl Queue {
         let mut timeline = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&wait_values)
             .signal_semaphore_values(&signal_values);
-        let submit = vk::SubmitInfo::default()
+        let mut submit = vk::SubmitInfo::default()
             .command_buffers(&commands)
-            .wait_semaphores(&wait_semaphores)
-            .wait_dst_stage_mask(&stages)
             .signal_semaphores(&signal_semaphores)
             .push_next(&mut timeline);
+        // An empty list has an address in Rust, which layers take for one that was forgotten to be counted.
+        if !waits.is_empty() {
+            submit = submit.wait_semaphores(&wait_semaphores).wait_dst_stage_mask(&stages);
+        }
         // SAFETY: this function's contract.
         let result = unsafe { device.queue_submit(self.queue, &[submit], vk::Fence::null()) };
         self.note(result.during("vkQueueSubmit"))?;
@@ -139,7 +142,8 @@ impl Queue {
         Ok(made.during("vkAllocateCommandBuffers")?[0])
     }
 
-    /// Waits until the submission that returned `value` is done. Command buffers are used again once none is pending.
+    /// Waits until the submission that returned `value` is finished, at most `timeout` ([`Error::TimedOut`]). Command
+    /// buffers are reused once none is pending.
     pub fn wait(&mut self, value: u64, timeout: Duration) -> Result<(), Error> {
         self.check()?;
         let (semaphores, values) = ([self.timeline], [value]);
@@ -176,7 +180,7 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         if self.submitted > 0 && !self.lost {
-            // What is pending must end before its command buffers go. A failure leaves nothing to be done here.
+            // Pending work must finish before its command buffers are destroyed. A failure cannot be handled here.
             let _ = self.wait(self.submitted, Duration::from_secs(60));
         }
         // SAFETY: made from this device; what was submitted is done.

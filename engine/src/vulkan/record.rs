@@ -1,4 +1,5 @@
-//! From schedule to `vkCmd*`.
+//! Translates barriers of a schedule, and the host's accesses on entry and exit, into Vulkan barriers and debug
+//! labels.
 
 use super::host::Shared;
 use crate::plan::{Barrier, UseKind};
@@ -12,10 +13,10 @@ use std::ffi::CStr;
 pub struct HostAccess {
     /// Stages that read or write.
     pub stages: vk::PipelineStageFlags,
-    /// What they do there.
+    /// Their kinds of access.
     pub access: vk::AccessFlags,
-    /// The queue family that they do it on, if it is another than the recording's: buffers are handed over, see
-    /// [`HostAccess::on_family`]. `None`: the commands are on the recording's queue, and a barrier is enough.
+    /// The queue family of these commands, if it is not the recording's: ownership of buffers is then transferred,
+    /// see [`HostAccess::on_family`]. `None`: the commands run on the recording's queue, and a barrier is enough.
     pub family: Option<u32>,
 }
 
@@ -25,18 +26,21 @@ impl HostAccess {
         Self { stages, access, family: None }
     }
 
-    /// The same on a queue of another family. Each recording says which buffers it shares: those of [`PoseView`] for
-    /// [`Stepper::record`], the [`PoseTarget`] for [`Stepper::record_poses`]; all else stays with [`Host::queue_family`].
+    /// The same accesses on a queue of another family. The buffers that are transferred are those of [`PoseView`] for
+    /// [`Stepper::record`], and the [`PoseTarget`] for [`Stepper::record_poses`]; all others stay with
+    /// [`Host::queue_family`].
     ///
-    /// **On exit** they are *released* to that family. The host's queue waits with a semaphore, *acquires* them with the same
-    /// ranges ([`PoseView::transfer`], [`PoseTarget::transfer`]) before its first use, and *releases* them behind its last.
+    /// **On exit** they are *released* to that family. The host's queue waits with a semaphore, *acquires* them with
+    /// the same ranges ([`PoseView::transfer`], [`PoseTarget::transfer`]) before its first use, and *releases* them
+    /// behind its last.
     ///
-    /// **On entry**, behind a semaphore of the host's, what an earlier exit released to that family is *acquired*. What never was
-    /// (before the first release; buffers that growth has made since) is the engine's already, and left out.
+    /// **On entry**, after a semaphore of the host's, whatever an earlier exit released to that family is *acquired*.
+    /// Buffers that were never released (before the first release, or made by growth since) already belong to the
+    /// engine's family and are left out.
     ///
-    /// The engine's halves name the stages of its own queue only: `stages` and `access` are for the host's halves. Nothing is
-    /// handed over to the recording's own family, where a barrier is recorded as without it, nor to one of
-    /// [`FramesOptions::shared_with`], where semaphores are enough.
+    /// The engine's halves of the transfers name only stages of its own queue; `stages` and `access` are for the
+    /// host's halves. Nothing is transferred to the recording's own family, where a plain barrier is recorded, nor to
+    /// a family of [`FramesOptions::shared_with`], where semaphores are enough.
     ///
     /// [`PoseView`]: super::PoseView
     /// [`PoseView::transfer`]: super::PoseView::transfer
@@ -82,9 +86,9 @@ fn any(kinds: &BTreeSet<UseKind>) -> vk::AccessFlags {
 }
 
 /// A barrier with its Vulkan flags looked up.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Flags {
-    before: vk::PipelineStageFlags,
+    pub before: vk::PipelineStageFlags,
     pub after: vk::PipelineStageFlags,
     written: vk::AccessFlags,
     pub seen: vk::AccessFlags,
@@ -103,6 +107,17 @@ impl From<&Barrier> for Flags {
 }
 
 impl Flags {
+    /// One barrier in the place of two with nothing between them. It orders all that either does, and what was written
+    /// before the one for what is behind the other, too.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            before: self.before | other.before,
+            after: self.after | other.after,
+            written: self.written | other.written,
+            seen: self.seen | other.seen,
+        }
+    }
+
     /// From everything one part may do to everything the next one may.
     pub fn between_parts() -> Self {
         let kinds = BTreeSet::from([UseKind::Shader, UseKind::Transfer, UseKind::Indirect]);
@@ -121,7 +136,7 @@ impl Flags {
             | vk::AccessFlags::HOST_READ
             | vk::AccessFlags::MEMORY_READ;
         let written = entry.access & !reads;
-        // Waiting is enough for what was only read.
+        // After reads an execution dependency is enough; no memory has to become visible.
         let seen = if written.is_empty() { vk::AccessFlags::empty() } else { all.seen };
         Self { before: entry.stages, after: all.after, written, seen }
     }
@@ -161,7 +176,7 @@ pub(super) unsafe fn record_carry(
     let written = [vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
         .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
-    let (transfer, all) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::ALL_COMMANDS);
+    let (transfer, all) = (vk::PipelineStageFlags::TRANSFER, Flags::between_parts().after);
     let none = vk::DependencyFlags::empty();
     // SAFETY: this function's contract.
     unsafe {
@@ -177,9 +192,14 @@ pub(super) unsafe fn record_carry(
 }
 
 impl Shared {
+    /// Records a barrier, unless it waits for nothing.
+    ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass.
     pub unsafe fn cmd_barrier(&self, commands: vk::CommandBuffer, flags: Flags) {
+        if flags.before.is_empty() {
+            return;
+        }
         let memory = [vk::MemoryBarrier::default().src_access_mask(flags.written).dst_access_mask(flags.seen)];
         let barriers = if flags.seen.is_empty() { &memory[..0] } else { &memory[..] };
         let none = vk::DependencyFlags::empty();

@@ -1,5 +1,5 @@
-//! What the kernels ask of a device, and whether it has it. Plain data in, plain data out, so that a host can ask before
-//! it creates its device, and tests can ask about devices that do not exist.
+//! The device features and limits that the kernels need, and whether a device has them. Pure functions of plain data,
+//! so that a host can ask before it creates its device, and tests can ask about devices that do not exist.
 
 use ash::vk;
 use std::ffi::CStr;
@@ -10,9 +10,9 @@ pub const API_VERSION: u32 = vk::API_VERSION_1_2;
 
 /// Lanes of the largest workgroup among the kernels.
 const WORKGROUP: u32 = 256;
-/// Workgroup memory of the hungriest kernel.
+/// Largest workgroup memory of any kernel, bytes.
 const WORKGROUP_MEMORY: u32 = 16 * 1024;
-/// Subgroup sizes the kernels are written for: ballots are read as two words.
+/// Subgroup sizes that the kernels support: ballots are read as two 32-bit words.
 const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=64;
 
 const SUBGROUP_OPERATIONS: [(vk::SubgroupFeatureFlags, &str); 4] = [
@@ -48,8 +48,8 @@ pub enum Missing {
     },
     /// No queue family can compute.
     ComputeQueue,
-    /// The device has no memory: a driver without hardware behind it, as Mesa's RADV makes one up for compilers. It takes
-    /// submissions, and waiting for them ends inside the driver.
+    /// The device has no memory: a driver without hardware behind it, as Mesa's RADV makes one up for compilers. It
+    /// takes submissions, and waiting for them ends inside the driver.
     Hardware,
 }
 
@@ -72,6 +72,7 @@ impl fmt::Display for Missing {
 
 /// What a physical device offers, as far as the engine cares.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Support {
     /// The device's name.
     pub device_name: String,
@@ -245,9 +246,10 @@ pub fn enable_required(features: &mut vk::PhysicalDeviceVulkan12Features<'_>) {
     features.scalar_block_layout = vk::TRUE;
 }
 
-/// The same in a host's chain of feature structs, which `VkDeviceCreateInfo::pNext` points to: `VkPhysicalDeviceVulkan12Features`, or
-/// `VkPhysicalDeviceVulkanMemoryModelFeatures` and `VkPhysicalDeviceScalarBlockLayoutFeatures`, whichever is there. When there
-/// is none for a feature, the error names it: then add [`required_features`], or the struct.
+/// Sets the required features in a host's chain of feature structs (`VkDeviceCreateInfo::pNext`): in
+/// `VkPhysicalDeviceVulkan12Features`, or in `VkPhysicalDeviceVulkanMemoryModelFeatures` and
+/// `VkPhysicalDeviceScalarBlockLayoutFeatures`, whichever is present. An error names a feature that has no struct in
+/// the chain: add [`required_features`], or the struct.
 ///
 /// # Safety
 /// `chain` is a chain of Vulkan structs, each as its `sType` says, that nobody else uses meanwhile.
@@ -282,7 +284,8 @@ pub unsafe fn enable_required_in_chain(chain: &mut vk::PhysicalDeviceFeatures2<'
     if missing.is_empty() { Ok(()) } else { Err(super::Error::FeatureChain(missing.join(" and "))) }
 }
 
-/// What the kernels need as structs of their own, for a chain that has neither `VkPhysicalDeviceVulkan12Features` nor these.
+/// The required features as separate structs, for a chain that has neither `VkPhysicalDeviceVulkan12Features` nor
+/// these.
 pub fn required_features()
 -> (vk::PhysicalDeviceVulkanMemoryModelFeatures<'static>, vk::PhysicalDeviceScalarBlockLayoutFeatures<'static>) {
     (

@@ -1,10 +1,11 @@
-//! The convenient side of Vulkan: uploads, runs, waits, reads back. Built from the same parts that hosts use.
+//! [`VulkanRunner`]: the [`Runner`] of the Vulkan backend. It uploads, runs, waits and reads back, on a device that
+//! the engine opened, and is built from the same parts that hosts use.
 
 use super::memory::{GpuAllocator, Location, SharedMemory};
 use super::own::OwnDevice;
 use super::program::{Program, ProgramOptions};
 use super::queue::Queue;
-use super::record::{HostAccess, record_carry};
+use super::record::{Flags, HostAccess, record_carry};
 use super::staging::HostBuffer;
 use crate::Result;
 use crate::backend::{DeviceInfo, MemoryUse, Part, ReadInto, RunTimes, Runner, Write, check_bounds, no_part, unknown};
@@ -16,13 +17,13 @@ use std::time::Duration;
 
 /// Bytes moved at a time between host and device.
 const STAGING: u64 = 16 << 20;
-/// Longer than any recording takes, on any device that still works.
+/// Time-out of a wait: longer than any recording takes on a device that still works.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Runs of a submission that are timed: sub-steps of a step.
 const RUNS_TIMED: u32 = 16;
 
-/// By the buffer they go to.
+/// Copies out of the staging buffer, grouped by target buffer.
 type Copies = Vec<(vk::Buffer, Vec<vk::BufferCopy>)>;
 
 /// A recording on an [`OwnDevice`].
@@ -47,7 +48,7 @@ impl VulkanRunner {
         unsafe { Self::with_schedule(device, recording, &schedule) }
     }
 
-    /// The same with barriers of the caller's making.
+    /// As [`VulkanRunner::new`], with a schedule from the caller. For tests that leave barriers out on purpose.
     ///
     /// # Safety
     /// A schedule with barriers missing has races on the device.
@@ -94,7 +95,7 @@ impl VulkanRunner {
             unsafe {
                 self.queue.submit(&[], &[], |commands| {
                     record(device, commands);
-                    // Whatever comes next on the queue or on the host sees what was done.
+                    // Makes all writes visible to later commands on the queue and to the host.
                     record_host_reads(device, commands);
                 })?
             }
@@ -102,7 +103,7 @@ impl VulkanRunner {
         Ok(self.queue.wait(value, PATIENCE)?)
     }
 
-    /// Makes the copies that wait for the next submission, so that the staging buffer can be used again.
+    /// Submits the copies that are queued for the next submission, so that the staging buffer can be reused.
     fn flush(&mut self) -> Result<()> {
         if self.copies.is_empty() {
             return Ok(());
@@ -130,8 +131,8 @@ unsafe fn record_host_reads(device: &ash::Device, commands: vk::CommandBuffer) {
     let read = [vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
         .dst_access_mask(vk::AccessFlags::HOST_READ | vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
-    let (from, to) =
-        (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST);
+    let Flags { before: from, after, .. } = Flags::between_parts();
+    let to = after | vk::PipelineStageFlags::HOST;
     // SAFETY: this function's contract.
     unsafe { device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &read, &[], &[]) };
 }
@@ -144,7 +145,7 @@ fn record_copies(device: &ash::Device, commands: vk::CommandBuffer, staging: vk:
     let written = [vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
         .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)];
-    let (from, to) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::ALL_COMMANDS);
+    let (from, to) = (vk::PipelineStageFlags::TRANSFER, Flags::between_parts().after);
     // SAFETY: `write_batch` made regions that lie inside both buffers, and no two of them overlap.
     unsafe {
         for (target, regions) in copies {
@@ -167,8 +168,8 @@ impl Runner for VulkanRunner {
         self.write_batch(&[Write { buffer, offset, bytes }])
     }
 
-    /// Fills the staging buffer; the copies out of it are part of the next run, and cost no submission of their own. What does
-    /// not fit is submitted before.
+    /// Fills the staging buffer. The copies out of it become part of the next run and cost no submission of their
+    /// own; what does not fit is submitted first.
     fn write_batch(&mut self, writes: &[Write<'_>]) -> Result<()> {
         for w in writes {
             check_bounds(self.program.recording(), w.buffer, w.offset, w.bytes.len() as u64)?;
@@ -221,7 +222,7 @@ impl Runner for VulkanRunner {
     }
 
     fn detach(&mut self, part: Part) -> Result<()> {
-        // Copies that wait may be into buffers that go. Every other submission was waited for.
+        // Queued copies may target buffers that are about to be freed. All other submissions are finished.
         self.flush()?;
         // SAFETY: nothing is under way, as said above.
         unsafe { self.program.detach(part) }
@@ -260,8 +261,8 @@ impl Runner for VulkanRunner {
         let value = {
             let Self { queue, program, .. } = self;
             let _alone = owner.lock_queue();
-            // SAFETY: the program records into a command buffer of the helper's, submitted once and in order; the copies
-            // lie inside both buffers.
+            // SAFETY: the program records into a command buffer of the helper's, submitted once and in order; the
+            // copies lie inside both buffers.
             unsafe {
                 queue.submit(&[], &[], |commands| {
                     let device = &owner.host().device;

@@ -1,4 +1,5 @@
-//! Snapshots of a world inside a host's frames: recorded as copies, finished when the frame is done; and the ways back.
+//! Snapshots inside a host's frames: recorded as copies and completed when the frame is finished; and restoring and
+//! rolling back there. Nothing here submits or waits.
 
 use super::frames::Frames;
 use super::memory::{Location, Memory};
@@ -9,11 +10,11 @@ use crate::snapshot::{Moment, Snapshot, SnapshotError};
 use crate::stepper::Stepper;
 use ash::vk;
 
-/// Snapshots on their way.
+/// Snapshots that were recorded and are not complete yet.
 pub(super) struct Snapshots<M: Memory> {
-    /// Memory for the next one.
+    /// Memory reserved for the next snapshot.
     room: Option<HostBuffer<M>>,
-    /// Frame, the host's side, and where the device's side will be.
+    /// Frame number, the host's side, and the memory that the device's side is copied to.
     pending: Vec<(u64, Moment, HostBuffer<M>)>,
 }
 
@@ -31,8 +32,8 @@ impl<M: Memory> Snapshots<M> {
     }
 }
 
-/// A snapshot that was recorded into a buffer of the host's: [`RecordedSnapshot::finish`] makes one of it when the
-/// device is through with the frame.
+/// A snapshot that was recorded into a buffer of the host's; [`RecordedSnapshot::finish`] completes it once the
+/// device has finished the frame.
 #[derive(Debug)]
 #[must_use = "without it, nobody knows what the bytes on the device mean"]
 pub struct RecordedSnapshot {
@@ -51,7 +52,7 @@ impl RecordedSnapshot {
         self.moment.layout().1
     }
 
-    /// The snapshot, with the bytes that the device wrote, from the first on.
+    /// Completes the snapshot from the bytes that the device wrote. An error when they are too few.
     pub fn finish(self, bytes: &[u8]) -> Result<Snapshot> {
         finish(self.moment, bytes)
     }
@@ -94,14 +95,14 @@ impl<M: Memory> Frames<M> {
 }
 
 impl<M: Memory> Stepper<Frames<M>> {
-    /// Bytes that [`Stepper::record_snapshot_into`] writes now. They are others when lists have grown: ask behind
+    /// Bytes that [`Stepper::record_snapshot_into`] would write now. Growth of lists changes the number: ask after
     /// [`Stepper::prepare`].
     pub fn snapshot_size(&self) -> u64 {
         self.device.persistent_bytes()
     }
 
-    /// Makes room for a snapshot that [`Stepper::record_snapshot`] records. Call it behind [`Stepper::prepare`], which
-    /// may let lists grow. Allocates memory that the host sees, [`Stepper::snapshot_size`] bytes.
+    /// Reserves memory for [`Stepper::record_snapshot`]. Call it after [`Stepper::prepare`], which may let lists
+    /// grow. Allocates [`Stepper::snapshot_size`] bytes of host-visible memory.
     pub fn reserve_snapshot(&mut self) -> Result<()> {
         self.unless_lost(|stepper| {
             let (size, device) = (stepper.snapshot_size().max(16), &mut stepper.device);
@@ -113,10 +114,10 @@ impl<M: Memory> Stepper<Frames<M>> {
         })
     }
 
-    /// Records copies of the state that the last recorded frame leaves behind, into memory of the engine's
-    /// ([`Stepper::reserve_snapshot`]); [`Stepper::poll_snapshots`] gives the snapshot when the frame is done. It has
-    /// the world as it is now, with what was said since that frame was prepared. Does not submit, wait or allocate
-    /// device memory. Returns the number of the frame.
+    /// Records copies of the state after the last recorded frame into reserved memory
+    /// ([`Stepper::reserve_snapshot`]); [`Stepper::poll_snapshots`] returns the snapshot when the frame is finished.
+    /// The snapshot contains the world as it is now, including edits made since that frame was prepared. Does not
+    /// submit, wait or allocate device memory. Returns the number of the frame.
     ///
     /// # Safety
     /// As for [`Stepper::record`]; the commands come behind those of the last recorded frame, and that frame does not
@@ -133,8 +134,9 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(frame)
     }
 
-    /// The same into a buffer of the host's, from byte `offset` on, a multiple of 4. The host reads
-    /// [`Stepper::snapshot_size`] bytes from there when the frame is done, and finishes the snapshot with them.
+    /// As [`Stepper::record_snapshot`], into a buffer of the host's from byte `offset` on, a multiple of 4. When the
+    /// frame is finished, the host reads [`Stepper::snapshot_size`] bytes from there and completes the snapshot with
+    /// them.
     ///
     /// # Safety
     /// As for [`Stepper::record_snapshot`]; `buffer` was made for copies into it, is alive until the commands are done,
@@ -163,7 +165,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             let mut bytes = vec![0; moment.layout().1 as usize];
             room.read(0, &mut bytes);
             snapshots.push((frame, finish(moment, &bytes)?));
-            // The next one needs about as much.
+            // Keep the memory: the next snapshot needs about as much.
             if self.device.snapshots.room.is_none() {
                 self.device.snapshots.room = Some(room);
             }
@@ -171,24 +173,25 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(snapshots)
     }
 
-    /// The world becomes that of a snapshot with the next frame that is recorded: bodies, joints and names, settings,
-    /// contacts. Nothing is submitted or waited for; the bytes lie in memory of the host's until that frame is done.
-    /// What was prepared before is void, and frames that are pending count for nothing
-    /// ([`StepReport::undone`](crate::StepReport::undone)). On failure the world stays what it was.
+    /// Replaces the world with that of a snapshot, with effect from the next recorded frame: bodies, joints and
+    /// names, settings, contacts. Nothing is submitted or waited for; the bytes stay in host-visible memory until
+    /// that frame is finished. Steps prepared before are void, and pending frames count for nothing
+    /// ([`StepReport::undone`](crate::StepReport::undone)). On failure the world is unchanged.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
         self.unless_lost(|stepper| stepper.core.restore(snapshot, &mut stepper.device))?;
         self.device.undo(0);
         Ok(())
     }
 
-    /// Goes back, with the next frame that is recorded, to the state behind a frame that is kept
-    /// ([`Stepper::keep_frames`]), which may be pending itself. Nothing is submitted or waited for.
+    /// Rolls back to the state after a kept frame ([`Stepper::keep_frames`]), with effect from the next recorded
+    /// frame. The kept frame may itself still be pending. Nothing is submitted or waited for. An error when the frame
+    /// is not kept.
     ///
-    /// Everything that was said to the world since that frame was prepared is undone, whatever it was: bodies added or
-    /// removed, forces, settings. Say again what belongs to the next frame, then prepare and record it: with the same
-    /// said, the same bits. Handles that were given out since are void; the same bodies added again in the same order
-    /// have the same ones. Frames behind that one which are pending count for nothing
-    /// ([`StepReport::undone`](crate::StepReport::undone)). Numbers of frames go on, they are never set back.
+    /// All edits made since that frame was prepared are undone: bodies added or removed, forces, settings. Repeat the
+    /// edits that belong to the next frame, then prepare and record it: the same edits give the same bits. Handles
+    /// given out since are void; the same bodies added again in the same order get the same handles. Pending frames
+    /// after that one count for nothing ([`StepReport::undone`](crate::StepReport::undone)). Frame numbers continue
+    /// and are never reset.
     ///
     /// Several frames may be recorded into one command buffer, as many as
     /// [`frames_in_flight`](super::FramesOptions::frames_in_flight) allows.
@@ -198,7 +201,7 @@ impl<M: Memory> Stepper<Frames<M>> {
         Ok(())
     }
 
-    /// Gives back memory that is kept for the next snapshot.
+    /// Frees the memory that is reserved for the next snapshot.
     pub fn release_snapshot(&mut self) {
         self.device.snapshots.room = None;
     }

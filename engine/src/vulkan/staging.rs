@@ -1,4 +1,4 @@
-//! Buffers beside those of a recording: what goes to the device, what comes back, and copies that stay there.
+//! Buffers besides those of a recording: upload and readback buffers, and copies that stay on the device.
 
 use super::error::{During, Error};
 use super::host::Shared;
@@ -8,8 +8,8 @@ use ash::vk;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-/// A buffer that stays mapped, if it is in memory that the host sees. Dropping it destroys it; the device has finished
-/// with it then.
+/// A buffer that stays mapped while it lives, if its memory is host-visible. Dropping it destroys it, so the device
+/// must have finished with it by then.
 pub(super) struct HostBuffer<M: Memory> {
     shared: Arc<Shared>,
     memory: SharedMemory<M>,
@@ -64,7 +64,7 @@ impl<M: Memory> HostBuffer<M> {
         self.allocation.as_ref()?.mapped.map(|p| p.as_ptr().cast())
     }
 
-    /// Puts bytes at an offset; those that lie beyond its end are left out.
+    /// Writes bytes at an offset; bytes beyond the end of the buffer are dropped.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
         let room = self.size.saturating_sub(offset).min(bytes.len() as u64) as usize;
         if let Some(address) = self.address() {
@@ -73,7 +73,7 @@ impl<M: Memory> HostBuffer<M> {
         }
     }
 
-    /// Reads bytes at an offset, as many as there are.
+    /// Reads bytes at an offset; stops at the end of the buffer.
     pub fn read(&self, offset: u64, into: &mut [u8]) {
         let room = self.size.saturating_sub(offset).min(into.len() as u64) as usize;
         if let Some(address) = self.address() {

@@ -1,7 +1,7 @@
-//! Time stamps between passes, or between all commands, in a ring of query pools, read without ever waiting.
+//! Time stamps between passes, or between all commands, in a ring of query pools. Reading them never waits.
 //!
-//! A pool is used again only after its results were taken. When the ring is exhausted because the device is far behind,
-//! a run goes untimed; it is never held up.
+//! A pool is reused only after its results have been read. When no pool is free because the device is far behind, the
+//! run is not timed; it never waits for a pool.
 
 use super::error::{During, Error};
 use super::host::Shared;
@@ -10,8 +10,9 @@ use ash::vk;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What gets a time of its own.
+/// What is timed separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Timing {
     /// Nothing: no time stamps are recorded.
     Off,
@@ -31,7 +32,7 @@ struct Slot {
 pub(super) struct Timers {
     shared: Arc<Shared>,
     slots: Vec<Slot>,
-    /// Without their times.
+    /// The passes, without times, as a template of the result.
     passes: Vec<PassTime>,
     stamps: Vec<[u64; 2]>,
     mask: u64,
@@ -54,7 +55,7 @@ impl Timers {
                 _ => passes.push(PassTime { name, command, commands: 1, time: Duration::ZERO }),
             }
         }
-        // Without hardware behind it a driver may say that a tick takes for ever.
+        // A driver without hardware may report an infinite tick.
         let period = shared.support.timestamp_period;
         let ticks = bits > 0 && period.is_finite() && period > 0.0;
         let count = if !ticks || passes.is_empty() || timing == Timing::Off { 0 } else { frames };
@@ -100,8 +101,8 @@ impl Timers {
     /// Resets a pool and stamps the start.
     ///
     /// # Safety
-    /// `commands` is in the recording state, outside a render pass, on the host's queue family. When they are run, the pool is not in
-    /// use: its results were taken.
+    /// `commands` is in the recording state, outside a render pass, on the host's queue family. When they are run, the
+    /// pool is not in use: its results were taken.
     pub unsafe fn start(&self, commands: vk::CommandBuffer, slot: usize) -> vk::QueryPool {
         let (device, pool) = (&self.shared.host.device, self.slots[slot].pool);
         // SAFETY: this function's contract.
@@ -137,7 +138,8 @@ impl Timers {
         let period = f64::from(self.shared.support.timestamp_period);
         let passes = self.passes.iter().zip(self.stamps.windows(2)).map(|(pass, pair)| {
             let ticks = pair[1][0].wrapping_sub(pair[0][0]) & self.mask;
-            // A stamp before the one it follows is a driver's mistake, and no pass of five hundred years.
+            // A stamp earlier than its predecessor is a driver bug; count the pass as 0 instead of the wrapped
+            // difference.
             let ticks = if ticks > self.mask / 2 { 0 } else { ticks };
             PassTime { time: Duration::from_nanos((ticks as f64 * period) as u64), ..*pass }
         });

@@ -1,4 +1,4 @@
-//! Listens to the validation layers. Tests fail on anything they say.
+//! Collects the messages of the validation layers. Tests fail on any message.
 
 use ash::vk;
 use std::ffi::{CStr, c_void};
@@ -8,7 +8,7 @@ pub(super) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// The same for messages.
 pub(super) const LAYER_NAME: &str = "VK_LAYER_KHRONOS_validation";
 
-/// What the validation layers said since they were asked last.
+/// Messages of the validation layers since they were last taken.
 #[derive(Clone, Debug, Default)]
 pub struct ValidationLog(Arc<Mutex<Vec<String>>>);
 

@@ -1,19 +1,20 @@
-//! A body as it is described.
+//! Descriptions of bodies: [`BodyDesc`], its builder methods and its checks.
 
 use super::inertia::MassProperties;
 use super::{Collider, Shape, WorldError, finite1, finite3, not_negative, positive, unit};
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::state::rigid::kind;
 
-/// What may move a body.
+/// What moves a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum BodyKind {
-    /// Forces.
+    /// Moved by forces.
     #[default]
     Dynamic,
-    /// Its velocity, and nothing else.
+    /// Moved by its own velocity only; forces and contacts do not change it.
     Kinematic,
-    /// Nothing.
+    /// Never moves.
     Static,
 }
 
@@ -22,34 +23,36 @@ pub enum BodyKind {
 pub struct BodyDesc {
     /// What may move it.
     pub kind: BodyKind,
-    /// Of its origin.
+    /// Position of the body's origin, metres in world space.
     pub position: Vec3,
-    /// From body space to world space.
+    /// Rotation from body space to world space, a unit quaternion.
     pub rotation: Quat,
-    /// Of its centre of mass.
+    /// Velocity of the centre of mass, metres a second in world space.
     pub linear_velocity: Vec3,
-    /// In world space, radians a second.
+    /// Angular velocity, radians a second in world space.
     pub angular_velocity: Vec3,
     /// How strongly gravity acts on it, 1 by default.
     pub gravity_scale: Option<f32>,
     /// Its shapes.
     pub colliders: Vec<Collider>,
-    /// Its mass, instead of what density and volume give. Inertia is scaled along.
+    /// Mass in kilograms, instead of the one that follows from density and volume. Inertia is scaled accordingly.
     pub mass: Option<f32>,
-    /// Its moments of inertia about the axes of body space through the centre of mass, instead of what the colliders give.
-    /// A body with a mass and an inertia needs no collider; its centre of mass is then its origin.
+    /// Moments of inertia about the axes of body space through the centre of mass, kg m^2, instead of those that
+    /// follow from the colliders. A body with a mass and an inertia needs no collider; its centre of mass is then its
+    /// origin.
     pub inertia: Option<Vec3>,
     /// A force that acts on its centre of mass until it is changed, in world space, newtons.
     pub force: Vec3,
-    /// A torque that acts on it until it is changed, in world space.
+    /// A torque that acts on the body until it is changed, newton metres in world space.
     pub torque: Vec3,
     /// Damping of its velocity, 1/s: a free body's speed falls as e^(-c t).
     pub linear_damping: f32,
     /// Damping of its angular momentum, 1/s.
     pub angular_damping: f32,
-    /// Whether it is kept from passing through anything, however fast it flies or spins: its boxes are drawn out by all
-    /// of its way, and if it still came to be deep in something, it stops for the rest of the step where it first
-    /// touched it. For bullets and blades; a world without such bodies does not pay for it.
+    /// Whether the body is kept from passing through anything, however fast it flies or spins (continuous detection):
+    /// its boxes are extended by its whole motion, and if it would still end deep inside something, it stops where it
+    /// first touched for the rest of the step. For bullets and blades; a world without such bodies pays nothing for
+    /// it.
     pub continuous: bool,
 }
 
@@ -64,7 +67,7 @@ impl BodyDesc {
         Self { kind: BodyKind::Static, ..Self::default() }
     }
 
-    /// A body that moves with its velocity.
+    /// A kinematic body: its velocity moves it, and nothing else does.
     pub fn kinematic() -> Self {
         Self { kind: BodyKind::Kinematic, ..Self::default() }
     }
@@ -99,44 +102,44 @@ impl BodyDesc {
         self
     }
 
-    /// With a mass of its own.
+    /// Sets the mass, kilograms, instead of the one from density and volume.
     pub fn weighing(mut self, mass: f32) -> Self {
         self.mass = Some(mass);
         self
     }
 
-    /// With moments of inertia of its own.
+    /// Sets the moments of inertia, kg m^2, instead of those from the colliders.
     pub fn inertia(mut self, moments: Vec3) -> Self {
         self.inertia = Some(moments);
         self
     }
 
-    /// Drawn by so many times the gravity.
+    /// Scales gravity for this body.
     pub fn gravity_scale(mut self, scale: f32) -> Self {
         self.gravity_scale = Some(scale);
         self
     }
 
-    /// Under a force and a torque that act until they are changed.
+    /// Applies a force (N) and a torque (N m) that act until they are changed.
     pub fn pushed(mut self, force: Vec3, torque: Vec3) -> Self {
         (self.force, self.torque) = (force, torque);
         self
     }
 
-    /// Damped with these coefficients, 1/s: dv/dt = F/m - c v, solved exactly over each step. A free body's speed falls as
-    /// e^(-c t) whatever the step, and one that falls tends to g/c.
+    /// Sets the damping coefficients, 1/s: dv/dt = F/m - c v, solved exactly over each step. A free body's speed
+    /// falls as e^(-c t) whatever the step, and a falling body's speed tends to g/c.
     pub fn damped(mut self, linear: f32, angular: f32) -> Self {
         (self.linear_damping, self.angular_damping) = (linear, angular);
         self
     }
 
-    /// Kept from passing through anything, however fast it is: see [`BodyDesc::continuous`](Self#structfield.continuous).
+    /// Switches continuous detection on or off: see [`BodyDesc::continuous`](Self#structfield.continuous).
     pub fn continuous(mut self, continuous: bool) -> Self {
         self.continuous = continuous;
         self
     }
 
-    /// What a world would say to it: the first value that makes no sense.
+    /// Checks the description as [`World::add`](super::World::add) does. The error names the first invalid value.
     pub fn check(&self) -> Result<(), WorldError> {
         self.mass_properties().map(drop)
     }
@@ -172,7 +175,7 @@ impl BodyDesc {
 }
 
 impl BodyKind {
-    /// As the kernels have it.
+    /// The kernels' code for the kind.
     pub(crate) fn code(self) -> u32 {
         match self {
             Self::Dynamic => kind::DYNAMIC,

@@ -1,7 +1,8 @@
-//! What is said to bodies between steps. It is kept in a list, and takes effect at the start of the next step.
+//! Edits of bodies between steps: velocities, poses, targets, impulses, forces, materials. They are kept in a list
+//! and take effect at the start of the next step.
 //!
-//! A body that is told several things before a step is first put where it was last told to be, then gets the last velocity or
-//! target, then all impulses that came after that, and forces.
+//! When a body gets several edits before a step, they are applied in this order: the last pose, then the last
+//! velocity or target, then all impulses that came after that, then forces.
 
 use super::joint::SentJoints;
 use super::soft::SentSoft;
@@ -11,26 +12,28 @@ use crate::glam::{Quat, Vec3};
 /// A change that has not reached the device yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Edit {
-    /// The slot's body is new, or gone.
+    /// The slot has a new body, or its body was removed.
     Body,
-    /// It is put somewhere.
+    /// Sets position and rotation.
     Pose(Vec3, Quat),
-    /// It gets this velocity.
+    /// Sets linear and angular velocity.
     Velocity(Vec3, Vec3),
-    /// It is there at the end of the step.
+    /// Sets the pose that a kinematic body reaches at the end of the step.
     Target(Vec3, Quat),
     /// An impulse at its centre of mass, and an angular one.
     Impulse(Vec3, Vec3),
     /// An impulse at a point.
     ImpulseAt(Vec3, Vec3),
-    /// The force that acts on it was set, or has to be again.
+    /// The lasting force was set, or has to be set again after a force for one step.
     Force,
     /// A force and a torque for one step.
     Push(Vec3, Vec3),
     /// A force at a point for one step.
     PushAt(Vec3, Vec3),
-    /// How it is damped was set.
+    /// The damping was set.
     Damping,
+    /// The body is as described again: see [`World::reset_world`].
+    Renew,
 }
 
 /// Changes that were sent to the device.
@@ -45,7 +48,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether nothing was said.
+    /// Whether there was no change.
     pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.colliders.is_empty() && self.hulls.is_empty() && self.joints.is_empty()
     }
@@ -62,7 +65,7 @@ impl World {
         Ok(())
     }
 
-    /// Puts a body somewhere. It keeps its velocity.
+    /// Puts a body at a pose at the start of the next step. It keeps its velocity.
     pub fn set_pose(&mut self, body: BodyHandle, position: Vec3, rotation: Quat) -> Result<(), WorldError> {
         self.entry(body)?;
         finite3("position", position)?;
@@ -71,8 +74,9 @@ impl World {
         Ok(())
     }
 
-    /// Moves a kinematic body: it goes there in the course of the next step, pushing what is in its way and carrying what lies on
-    /// it, and then stops. A body that keeps moving gets a target before every step.
+    /// Moves a kinematic body to a pose in the course of the next step, pushing what is in its way and carrying what
+    /// lies on it; then it stops. A body that keeps moving needs a target before every step. An error for bodies of
+    /// other kinds.
     pub fn set_target(&mut self, body: BodyHandle, position: Vec3, rotation: Quat) -> Result<(), WorldError> {
         let is = self.entry(body)?.desc.kind;
         if is != BodyKind::Kinematic {
@@ -85,23 +89,23 @@ impl World {
         Ok(())
     }
 
-    /// Changes a body's velocities by an impulse at its centre of mass and an angular one. Bodies that forces do not move
-    /// ignore it.
+    /// Applies an impulse at a body's centre of mass (N s) and an angular one (N m s), in world space. Static and
+    /// kinematic bodies ignore it.
     pub fn apply_impulse(&mut self, body: BodyHandle, linear: Vec3, angular: Vec3) -> Result<(), WorldError> {
         finite3("impulse", linear)?;
         finite3("angular impulse", angular)?;
         self.push(body, Edit::Impulse(linear, angular))
     }
 
-    /// Changes a body's velocities by an impulse at a point in world space. Bodies that forces do not move ignore it.
+    /// Applies an impulse (N s) at a point, both in world space. Static and kinematic bodies ignore it.
     pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec3, point: Vec3) -> Result<(), WorldError> {
         finite3("impulse", impulse)?;
         finite3("point", point)?;
         self.push(body, Edit::ImpulseAt(impulse, point))
     }
 
-    /// Sets the force at a body's centre of mass and the torque that act on it from now on, until they are set again. Bodies
-    /// that forces do not move ignore them.
+    /// Sets the force at a body's centre of mass (N) and the torque (N m), in world space, that act on it until they
+    /// are set again. Static and kinematic bodies ignore them.
     pub fn set_force(&mut self, body: BodyHandle, force: Vec3, torque: Vec3) -> Result<(), WorldError> {
         finite3("force", force)?;
         finite3("torque", torque)?;
@@ -118,15 +122,16 @@ impl World {
         Ok((entry.force, entry.torque))
     }
 
-    /// Lets a force at the centre of mass and a torque act on a body during the next step, on top of what acts on it anyway.
-    /// Bodies that forces do not move ignore it.
+    /// Applies a force at the centre of mass (N) and a torque (N m), in world space, during the next step only, on
+    /// top of the lasting force. Static and kinematic bodies ignore it.
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec3, torque: Vec3) -> Result<(), WorldError> {
         finite3("force", force)?;
         finite3("torque", torque)?;
         self.push(body, Edit::Push(force, torque))
     }
 
-    /// Lets a force at a point in world space act on a body during the next step. Bodies that forces do not move ignore it.
+    /// Applies a force (N) at a point, both in world space, during the next step only. Static and kinematic bodies
+    /// ignore it.
     pub fn apply_force_at(&mut self, body: BodyHandle, force: Vec3, point: Vec3) -> Result<(), WorldError> {
         finite3("force", force)?;
         finite3("point", point)?;
@@ -149,8 +154,9 @@ impl World {
         Ok(self.entry(body)?.damping)
     }
 
-    /// Changes what a collider of a body is made of: friction, restitution, how it is combined, how its surface moves, groups.
-    /// Shape, place and density stay as they are, and so does whether it is a sensor; the result is checked as a whole.
+    /// Changes the material of a body's collider: friction, restitution, combination rules, surface motion, groups.
+    /// Shape, pose, density and whether it is a sensor cannot be changed. The result is checked as a whole; on an
+    /// error nothing changes.
     pub fn set_material(
         &mut self,
         body: BodyHandle,
@@ -189,12 +195,12 @@ impl World {
         Ok(())
     }
 
-    /// Everything said since the last step, in order: slot and change.
+    /// Edits since the last step, in order: slot and edit.
     pub(crate) fn edits(&self) -> &[(u32, Edit)] {
         &self.edits
     }
 
-    /// Slots of colliders that the device does not have as they are, in order, each once.
+    /// Slots of colliders whose current data the device lacks, in order, each once.
     pub(crate) fn changed_colliders(&self) -> Vec<u32> {
         let mut slots = self.changed_colliders.clone();
         slots.sort_unstable();
@@ -207,20 +213,21 @@ impl World {
         self.changed_hulls.clone()
     }
 
-    /// Whether the device has this slot's body as it is.
+    /// Whether the device already has this slot's current body.
     pub(crate) fn is_sent(&self, index: u32) -> bool {
         self.slots.get(index as usize).is_none_or(|s| s.sent)
     }
 
-    /// The device has every body from slot `bodies` on, every collider from slot `colliders` on, and every hull.
+    /// Notes that the device now has every body from slot `bodies` on, every collider from slot `colliders` on, and
+    /// every hull.
     pub(crate) fn uploaded(&mut self, bodies: u32, colliders: u32) {
         self.slots.iter_mut().skip(bodies as usize).for_each(|s| s.sent = true);
         self.changed_colliders.retain(|&slot| slot < colliders);
         self.changed_hulls.clear();
     }
 
-    /// The device has everything. `after` is what takes back, in the next step, what was for one step only. Returns what
-    /// [`World::unsend`] takes.
+    /// Notes that all edits were sent to the device. `after` are edits of the next step that undo what was meant for
+    /// one step only. Returns what [`World::unsend`] needs.
     pub(crate) fn sent(&mut self, after: Vec<(u32, Edit)>) -> Sent {
         let after_count = after.len();
         let edits = std::mem::replace(&mut self.edits, after);
@@ -239,7 +246,7 @@ impl World {
         }
     }
 
-    /// What was sent never arrived: it is as if it had not been, and what was said since comes behind it.
+    /// Undoes [`World::sent`], because the step was not made: the edits are pending again, before those made since.
     pub(crate) fn unsend(&mut self, sent: Sent) {
         let Sent { mut edits, after_count, colliders, hulls, joints, soft } = sent;
         for (index, edit) in &edits {

@@ -1,9 +1,9 @@
-//! What can be wrong with what a user says.
+//! Errors of descriptions and edits. Each names the field or handle that is wrong; the world is then unchanged.
 
 use super::BodyKind;
 use super::joint::JointAxis;
 
-/// What is wrong with something that was said to a world.
+/// Why a description or an edit was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
@@ -25,7 +25,7 @@ pub enum WorldError {
         /// What it must be.
         must: &'static str,
     },
-    /// A rotation that is no rotation.
+    /// A rotation is not a unit quaternion.
     #[error("{field} is not a unit quaternion: its length is {length}")]
     NotUnit {
         /// Which.
@@ -36,7 +36,7 @@ pub enum WorldError {
     /// A dynamic body needs a mass.
     #[error("a dynamic body has no mass: give it a collider with volume and density, or a mass and an inertia")]
     NoMass,
-    /// A half-space has no inside to weigh, and cannot fall.
+    /// A half-space is on a body that is not static: it has no volume and no mass.
     #[error("a half-space can only belong to a static body")]
     MovingHalfSpace,
     /// A collider of a described body is wrong.
@@ -55,7 +55,7 @@ pub enum WorldError {
         /// How many there are.
         count: usize,
     },
-    /// A change of a material that is more than that.
+    /// A change of a material also changes shape, pose, density or sensor.
     #[error(
         "colliders[{index}]: shape, position, rotation, density and sensor cannot be changed; remove the body and add it anew"
     )]
@@ -83,10 +83,10 @@ pub enum WorldError {
         /// How many it may have.
         limit: usize,
     },
-    /// Something was said to a body of another kind than it is for.
+    /// An edit does not apply to bodies of this kind.
     #[error("{what} is for {needs:?} bodies; body {index} is {is:?}")]
     WrongKind {
-        /// What was said.
+        /// The edit.
         what: &'static str,
         /// The body's slot.
         index: u32,
@@ -95,7 +95,7 @@ pub enum WorldError {
         /// What it would have to be.
         needs: BodyKind,
     },
-    /// A name that something else has.
+    /// The name already belongs to another body or joint.
     #[error("{what} {index} is called `{name}` already; no two have the same name")]
     NameTaken {
         /// "body" or "joint".
@@ -133,13 +133,60 @@ pub enum WorldError {
         /// Its generation.
         generation: u32,
     },
+    /// There is no world of that number.
+    #[error("there is no world {world}: there are {count}, numbered from 0; add_worlds adds more")]
+    NoWorld {
+        /// The number.
+        world: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// A joint of bodies in different worlds.
+    #[error("a joint cannot hold bodies of two worlds, {a} and {b}: they never meet")]
+    WorldsApart {
+        /// The world of one.
+        a: u32,
+        /// The world of the other.
+        b: u32,
+    },
+    /// A joint of two bodies that belong to all worlds, or of one with the world: neither moves.
+    #[error("a joint needs a body that is in one of the worlds: what belongs to all of them does not move")]
+    SharedJoint,
+    /// A body that belongs to all worlds would move.
+    #[error("what belongs to all worlds is static, not {is:?}: add it to each of them")]
+    SharedKind {
+        /// What it is.
+        is: BodyKind,
+    },
+    /// A body that belongs to all worlds comes behind others.
+    #[error("bodies that belong to all worlds are added before all others, or take the places of removed ones")]
+    SharedLate,
+    /// A world that is several already cannot be copied.
+    #[error("copies are made of a single world; these are {count}: take one of them with alone()")]
+    SeveralWorlds {
+        /// How many they are.
+        count: u32,
+    },
+    /// Soft bodies among several worlds.
+    #[error("soft bodies can be in a world that is the only one, not in one of several")]
+    SoftAmongWorlds,
+    /// A world is reset to states of more or fewer bodies than it has.
+    #[error("world {world} has {bodies} bodies, and states of {given} were given")]
+    WrongCount {
+        /// The world.
+        world: u32,
+        /// Its bodies.
+        bodies: usize,
+        /// How many states there were.
+        given: usize,
+    },
     /// A joint of a body with itself.
     #[error("a joint needs two bodies: both ends are body {index}")]
     SelfJoint {
         /// The body's slot.
         index: u32,
     },
-    /// Limits that leave nothing between them.
+    /// The lower limit is greater than the upper one, or one is NaN.
     #[error("limits from {low} to {high}: the first must not be greater, and neither NaN")]
     Limits {
         /// The lower one.
@@ -147,7 +194,7 @@ pub enum WorldError {
         /// The upper one.
         high: f32,
     },
-    /// What a joint does to one of its axes makes no sense.
+    /// The description of one axis of a joint is invalid.
     #[error("{axis:?}: {error}")]
     Axis {
         /// The axis.
@@ -199,6 +246,22 @@ pub enum WorldError {
     #[error("soft body {index} is no longer there")]
     StaleSoft {
         /// Its slot.
+        index: u32,
+    },
+    /// A handle of a soft body in another world.
+    #[error(
+        "the handle of soft body {index} is of another world: a world knows its own handles and those of its copies"
+    )]
+    ForeignSoft {
+        /// Its slot there.
+        index: u32,
+    },
+    /// A handle of an attachment in another world.
+    #[error(
+        "the handle of attachment {index} is of another world: a world knows its own handles and those of its copies"
+    )]
+    ForeignAttachment {
+        /// Its slot there.
         index: u32,
     },
     /// A handle of an attachment that was removed.

@@ -1,7 +1,8 @@
-//! Which world a handle is of. The upper bits of a handle's generation tell it, those below how often the slot was used: a
-//! handle that strayed into another world of the process is an error there, and not some other body.
+//! Handles know their world: the upper bits of a handle's generation hold the number of the world, the lower bits how
+//! often the slot was used. A handle used with another world of the process is therefore an error, and not some other
+//! body.
 
-use super::{BodyHandle, JointHandle};
+use super::{AttachmentHandle, BodyHandle, JointHandle, SoftHandle};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -9,11 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Bits of a generation that count how often a slot was used.
 const USES: u32 = (1 << 20) - 1;
 
-/// Worlds of a process, by turns: the 4096th has the number of the first again.
+/// Number of different world numbers in a process; the 4096th world gets the number of the first again.
 const WORLDS: u32 = 4095;
 
-/// The number of a world, in the upper bits of generations. Copies of a world have the same, since handles are those of
-/// all of them; one that was read from bytes has 0 and takes handles of any, since it may be from another process.
+/// The number of a world, in the upper bits of generations. Copies of a world have the same number, since they share
+/// handles. A world read from bytes has number 0 and accepts handles of any world, since it may come from another
+/// process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorldNumber(u32);
 
@@ -36,7 +38,8 @@ impl WorldNumber {
     }
 }
 
-/// How often the slot of a handle was used when the handle was made: what is written and told.
+/// How often the slot of a handle had been used when the handle was made: the part of a generation that is saved and
+/// shown.
 pub(crate) fn uses(generation: u32) -> u32 {
     generation & USES
 }
@@ -46,7 +49,8 @@ pub(crate) fn next_use(uses: u32) -> u32 {
     uses.wrapping_add(1) & USES
 }
 
-/// Handles are compared by slot and use, and not by world: one is the same before and after its world went through bytes.
+/// Compares handles by slot and use, not by world, so that a handle equals itself after its world was saved and
+/// loaded.
 macro_rules! compared {
     ($handle:ident) => {
         impl $handle {
@@ -85,3 +89,5 @@ macro_rules! compared {
 
 compared!(BodyHandle);
 compared!(JointHandle);
+compared!(SoftHandle);
+compared!(AttachmentHandle);

@@ -1,4 +1,4 @@
-//! Convex hulls, computed once from the user's points.
+//! Convex hulls, computed once from the user's points: vertices, faces, edges and mass properties.
 
 use super::quickhull::{self, Trouble};
 use super::{WorldError, finite3};
@@ -12,30 +12,31 @@ pub const MAX_HULL_VERTICES: usize = 64;
 
 /// The convex hull of a cloud of points: flat faces, straight edges, up to [`MAX_HULL_VERTICES`] vertices.
 ///
-/// Details finer than a ten-thousandth of its size are smoothed away: points that close to a face or an edge become part of
+/// Details finer than a ten-thousandth of its size are dropped: points that close to a face or an edge become part of
 /// it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hull {
-    /// Around the centre of mass.
+    /// Vertices relative to the centre of mass, metres.
     pub(crate) vertices: Vec<Vec3>,
     pub(crate) faces: Vec<HullFace>,
     /// The loops of all faces, one after the other.
     pub(crate) loops: Vec<u32>,
     pub(crate) edges: Vec<HullEdge>,
-    /// Half of its sides along the axes.
+    /// Half the sides of its bounding box along the axes, metres.
     pub(crate) half: Vec3,
-    /// Half of its least width across a face.
+    /// Half of the smallest width perpendicular to a face, metres.
     pub(crate) thickness: f32,
     pub(super) centre: DVec3,
     pub(super) volume: f64,
-    /// About the centre of mass, for density 1.
+    /// Inertia about the centre of mass, for density 1.
     pub(super) inertia: DMat3,
     /// Of its vertices.
     pub(super) hash: u64,
 }
 
 impl Hull {
-    /// The hull of `points`, of which there may be more than vertices: those inside are left out.
+    /// Computes the hull of `points`; points inside it are dropped. An error when a point is not finite, when all lie
+    /// in a plane, or when the hull has more than [`MAX_HULL_VERTICES`] vertices.
     pub fn new(points: &[Vec3]) -> Result<Self, WorldError> {
         if points.len() < 4 {
             return Err(WorldError::HullPoints { points: points.len() });
@@ -71,7 +72,7 @@ impl Hull {
         if width * 0.5 < 1e-5 {
             return out_of_range("hull half thickness", width * 0.5);
         }
-        // A closed surface has every edge twice, once each way.
+        // A closed surface contains every edge twice, once in each direction.
         let edges = edges(&vertices, &faces, &solid.faces).ok_or_else(|| flat(width))?;
         let (low, high) = vertices.iter().fold((vertices[0], vertices[0]), |(l, h), p| (l.min(*p), h.max(*p)));
         let hash = fnv1a(bytemuck::cast_slice::<_, u8>(&vertices).iter().copied());
@@ -89,8 +90,9 @@ impl Hull {
         })
     }
 
-    /// A hull that was one before: vertices around the centre of mass, the loops of its faces, and what their points
-    /// gave before they were rounded. Everything else follows. An error says why it is none.
+    /// Rebuilds a saved hull from its vertices relative to the centre of mass, the loops of its faces, and the values
+    /// that were computed from the unrounded points. Everything else is derived. An error says why the data is no
+    /// hull.
     pub(super) fn from_parts(
         vertices: Vec<Vec3>,
         loops: Vec<Vec<u32>>,
@@ -141,7 +143,7 @@ impl Hull {
         Ok(Self { loops: loops.concat(), vertices, faces, edges, half, thickness, centre, volume, inertia, hash })
     }
 
-    /// The same with its tables around the origin of its points instead of the centre of mass.
+    /// The same hull with its tables relative to the origin of its points instead of the centre of mass.
     pub(super) fn around_origin(mut self) -> Self {
         let shift = self.centre.as_vec3();
         self.vertices.iter_mut().for_each(|v| *v += shift);
@@ -152,7 +154,7 @@ impl Hull {
         self
     }
 
-    /// Its vertices, where the user's points are.
+    /// Its vertices, in the space of the user's points.
     pub fn vertices(&self) -> impl Iterator<Item = Vec3> + '_ {
         self.vertices.iter().map(|v| (v.as_dvec3() + self.centre).as_vec3())
     }
@@ -177,7 +179,7 @@ impl Hull {
         self.centre.as_vec3()
     }
 
-    /// Whether both are the same around their centres of mass, which is all that the tables hold.
+    /// Whether both hulls are equal relative to their centres of mass, which is all that the device's tables hold.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.vertices == other.vertices && self.faces == other.faces
     }
@@ -203,7 +205,8 @@ fn moments(corners: &[DVec3], faces: &[Vec<u32>]) -> (f64, DVec3, DMat3) {
     (volume, centre, DMat3::from_diagonal(DVec3::splat(trace)) - about)
 }
 
-/// Planes that hold every vertex, and the least width across one.
+/// Planes of the faces with every vertex on their inner side, and the smallest width of the hull perpendicular to
+/// one.
 fn planes(vertices: &[Vec3], loops: &[Vec<u32>]) -> (Vec<HullFace>, f64) {
     let corners: Vec<DVec3> = vertices.iter().map(|v| v.as_dvec3()).collect();
     let (mut first, mut least) = (0, f64::MAX);
@@ -246,7 +249,7 @@ fn edges(vertices: &[Vec3], faces: &[HullFace], loops: &[Vec<u32>]) -> Option<Ve
     Some(list)
 }
 
-/// The box whose half sides are 1: the first entry of the device's tables, as which boxes meet hulls.
+/// The box with half sides of 1: entry 0 of the device's tables, which boxes use when they meet hulls.
 pub(crate) fn unit_box() -> Result<Hull, WorldError> {
     let sign = |i: u32, bit: u32| if i & bit == 0 { -1.0 } else { 1.0 };
     Hull::new(&(0..8).map(|i| Vec3::new(sign(i, 1), sign(i, 2), sign(i, 4))).collect::<Vec<_>>())

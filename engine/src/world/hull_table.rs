@@ -1,4 +1,4 @@
-//! Places of hulls in the device's tables. Bodies with equal hulls share one.
+//! Allocation of hulls in the device's tables. Bodies with equal hulls share one entry.
 
 use super::{Hull, MAX_HULL_VERTICES, WorldError};
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Edges of [`super::unit_box`], which lie first in the tables.
 pub(crate) const BOX_EDGES: u32 = 12;
-/// Room that the tables may need at most.
+/// Largest number of edges in the tables.
 const MAX_EDGES: u32 = 1 << 26;
 
 /// A hull in the tables.
@@ -18,15 +18,15 @@ pub(crate) struct TableEntry {
     users: u32,
 }
 
-/// Every different hull of a world once, with a place in the device's tables that is free again when nobody has it any
-/// longer. A closed surface has more edges than vertices or faces, so one range of indices, as long as there are edges,
-/// serves all tables.
+/// Every different hull of a world once, with a range in the device's tables that is freed when no collider uses it
+/// any longer. A closed surface has more edges than vertices or faces, so one range of indices, as long as there are
+/// edges, serves all tables.
 #[derive(Clone, Debug)]
 pub(crate) struct HullTable {
     slots: Vec<Option<TableEntry>>,
     free_slots: Vec<u32>,
     by_hash: HashMap<u64, Vec<u32>>,
-    /// Free ranges by their start, never two that touch.
+    /// Free ranges, sorted by start; adjacent ones are merged.
     gaps: Vec<(u32, u32)>,
     end: u32,
 }
@@ -50,7 +50,7 @@ impl HullTable {
         self.slots.get(slot as usize)?.as_ref()
     }
 
-    /// Whether so many more hulls fit, whatever they are.
+    /// An error unless `hulls` more hulls fit, even if each has the most edges possible.
     pub fn check(&self, hulls: usize) -> Result<(), WorldError> {
         let most = (hulls as u64).saturating_mul(3 * MAX_HULL_VERTICES as u64);
         if u64::from(self.end) + most <= u64::from(MAX_EDGES) {
@@ -66,7 +66,7 @@ impl HullTable {
         self.by_hash.get(&hull.hash)?.iter().copied().find(is)
     }
 
-    /// The slot of a hull, and whether it is new in the tables.
+    /// Adds a user of a hull. Returns its slot, and whether it is new in the tables.
     pub fn acquire(&mut self, hull: &Arc<Hull>) -> (u32, bool) {
         let alike = self.by_hash.entry(hull.hash).or_default();
         for &slot in alike.iter() {
@@ -87,7 +87,7 @@ impl HullTable {
         (slot, true)
     }
 
-    /// One user less.
+    /// Removes a user of a hull, and frees its slot when it was the last.
     pub fn release(&mut self, slot: u32) {
         let Some(entry) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { return };
         entry.users -= 1;
@@ -120,8 +120,8 @@ impl HullTable {
         &self.free_slots
     }
 
-    /// The table with these slots, of which `free_slots` are free; nobody has any of the hulls yet. An error says what
-    /// is wrong with their places.
+    /// Rebuilds a saved table from its slots and free slots; users are not counted yet. An error says what is wrong
+    /// with the ranges.
     pub(super) fn from_parts(slots: Vec<Option<(Arc<Hull>, u32)>>, free_slots: Vec<u32>) -> Result<Self, String> {
         let mut table = Self { free_slots, ..Self::new() };
         let there = (0..).zip(&slots).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
@@ -146,7 +146,7 @@ impl HullTable {
         Ok(table)
     }
 
-    /// Says how many have each hull. The slot of one that nobody has is an error.
+    /// Sets the number of users of each hull. A hull without users is an error, with its slot.
     pub(super) fn set_users(&mut self, counts: &[u32]) -> Result<(), u32> {
         for ((index, slot), users) in (0..).zip(&mut self.slots).zip(counts) {
             if let Some(entry) = slot {

@@ -4,14 +4,14 @@ use super::{BodyDesc, BodyKind, Collider, Shape, WorldError};
 use crate::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use std::ops::RangeInclusive;
 
-/// Masses that leave room for stiffness and its squares in single precision.
+/// Range of masses, kilograms, for which stiffness and its squares stay finite in single precision.
 const MASSES: RangeInclusive<f64> = 1e-20..=1e20;
-/// Moments of inertia that do.
+/// Range of moments of inertia, kg m^2, for the same reason.
 const MOMENTS: RangeInclusive<f64> = 1e-30..=1e30;
-/// Least moment of inertia, as a part of the greatest: a singular one is raised to this.
+/// Lower bound of a moment of inertia, as a fraction of the greatest one; singular ones are raised to it.
 const THINNEST: f64 = 1e-6;
 
-/// How a body resists being moved. Body space on the device is the space of its principal axes.
+/// Mass properties of a body. Body space on the device is the space of its principal axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MassProperties {
     pub mass: f32,
@@ -104,7 +104,8 @@ fn tensor(collider: &Collider) -> (f64, DVec3, DMat3) {
 }
 
 impl MassProperties {
-    /// Of a described body. Bodies that forces do not move keep the user's space, and have no mass.
+    /// Computes the mass properties of a described body. Static and kinematic bodies keep the user's space and get no
+    /// mass.
     pub fn new(desc: &BodyDesc) -> Result<Self, WorldError> {
         let unmoved = Self { mass: 0.0, inertia: Vec3::ZERO, centre: Vec3::ZERO, axes: Quat::IDENTITY };
         if desc.kind != BodyKind::Dynamic {
@@ -132,7 +133,7 @@ impl MassProperties {
                 (moments * (mass / total), axes)
             }
         };
-        // A needle turns about its axis for nothing: single precision wants a little more than that.
+        // A needle has almost no inertia about its axis: raise it to what single precision can handle.
         let moments = moments.max(DVec3::splat(moments.max_element() * THINNEST));
         if !MASSES.contains(&mass) {
             return Err(WorldError::OutOfRange {

@@ -1,10 +1,13 @@
-//! What surfaces do beyond friction.
+//! Rules for combining materials, contact reports, and the features of colliders that decide which passes a step
+//! needs.
 
 use super::Collider;
 use drystone_kernels::state::material::{rule, traits};
 
-/// How the coefficients of two colliders that touch become one. When the two have different rules, the later one in this list counts.
+/// How the coefficients of two touching colliders are combined. When the two have different rules, the later one in
+/// this list counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Combine {
     /// The root of their product: the default of friction.
     #[default]
@@ -15,7 +18,7 @@ pub enum Combine {
     Min,
     /// Their product.
     Multiply,
-    /// The larger one: the default of restitution, so that a ball that bounces does so on everything.
+    /// The larger one: the default of restitution, so that a bouncing ball bounces on everything.
     Max,
 }
 
@@ -34,23 +37,23 @@ impl Combine {
     }
 }
 
-/// Which events of its contacts a collider is told of: see [`EventKind::ContactBegin`](crate::EventKind::ContactBegin).
+/// Which contact events a collider reports: see [`EventKind::ContactBegin`](crate::EventKind::ContactBegin).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContactReports {
-    /// When one begins to push.
+    /// Report a contact when it begins to push.
     pub begin: bool,
-    /// In every step in which one goes on pushing: its impulse, and where. Many, if many bodies ask for it.
+    /// Report impulse and point in every step in which a contact keeps pushing. This can be many events.
     pub persist: bool,
-    /// When one no longer pushes.
+    /// Report a contact when it no longer pushes.
     pub end: bool,
 }
 
 impl ContactReports {
-    /// Of none.
+    /// Reports nothing.
     pub const NONE: Self = Self { begin: false, persist: false, end: false };
-    /// That they begin and end.
+    /// Reports beginnings and ends.
     pub const CHANGES: Self = Self { begin: true, persist: false, end: true };
-    /// Of everything.
+    /// Reports everything.
     pub const ALL: Self = Self { begin: true, persist: true, end: true };
 
     fn bits(self) -> u32 {
@@ -59,7 +62,7 @@ impl ContactReports {
     }
 }
 
-/// What some collider of a world is or does: a step has passes only for what there is.
+/// Features that any collider of a world uses. A step has passes only for those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Features {
@@ -73,7 +76,7 @@ pub struct Features {
     pub sensors: bool,
     /// Cylinders and cones.
     pub curved: bool,
-    /// Contacts that are told by events.
+    /// Contacts that are reported as events.
     pub reports: bool,
 }
 
@@ -82,7 +85,7 @@ impl Features {
     pub const NONE: Self =
         Self { surfaces: false, rolling: false, bounces: false, sensors: false, curved: false, reports: false };
 
-    /// These, and those of one more collider.
+    /// Adds the features of one more collider.
     pub(crate) fn with(self, c: &Collider) -> Self {
         let moves = c.surface_velocity.length_squared() > 0.0 || c.surface_spin.length_squared() > 0.0;
         let rolling = self.rolling || c.friction_rolling > 0.0 || c.friction_torsional > 0.0;
@@ -99,7 +102,7 @@ impl Features {
 }
 
 impl Collider {
-    /// As the kernels have them.
+    /// Combination rules, sensor flag and reports, packed into a word as the kernels read it.
     pub(crate) fn traits(&self) -> u32 {
         self.friction_combine.code() << traits::FRICTION
             | self.restitution_combine.code() << traits::RESTITUTION

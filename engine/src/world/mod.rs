@@ -1,7 +1,7 @@
-//! What the user says: bodies and their shapes, as descriptions and handles, and what happens to them between steps. Knows
-//! nothing of devices.
+//! The world as the user describes it: bodies, shapes, joints and soft bodies as descriptions and handles, and the
+//! edits made to them between steps. Knows nothing of devices.
 //!
-//! Everything is checked when it is said: an error names the field and leaves the world as it was.
+//! Everything is checked when it is added or edited: an error names the field, and leaves the world unchanged.
 
 mod desc;
 mod edit;
@@ -11,6 +11,7 @@ mod hull;
 mod hull_table;
 mod inertia;
 pub mod joint;
+mod many;
 mod material;
 mod names;
 mod quickhull;
@@ -23,9 +24,10 @@ pub use error::WorldError;
 pub use hull::{Hull, MAX_HULL_VERTICES};
 pub(crate) use hull_table::{BOX_EDGES, HullTable};
 pub use joint::{JointDesc, JointError, JointHandle};
+pub use many::Placed;
 pub use material::{Combine, ContactReports, Features};
 pub use shape::{Collider, Shape};
-pub use soft::{AttachmentDesc, AttachmentHandle, Cloth, SoftDesc, SoftHandle, Solid};
+pub use soft::{AttachmentDesc, AttachmentHandle, Cloth, SoftDesc, SoftHandle, SoftSurface, Solid};
 
 pub(crate) use edit::{Edit, Sent};
 pub(crate) use hull::unit_box;
@@ -35,11 +37,13 @@ use drystone_kernels::state::rigid::NONE;
 use handle::{WorldNumber, next_use, uses};
 use inertia::MassProperties;
 use joint::Joints;
+use many::{Free, Many};
 use names::Names;
 use soft::SoftBodies;
 use std::sync::Arc;
 
-/// Names a body. Stays unique when its slot is used again, and is of one world and its copies: another refuses it.
+/// Identifies a body. A handle stays unique when its slot is reused, and is valid in one world and its copies; other
+/// worlds refuse it.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyHandle {
     pub(crate) index: u32,
@@ -60,12 +64,12 @@ pub(crate) struct BodyEntry {
     pub mass: MassProperties,
     /// Slots of its colliders.
     pub colliders: Vec<u32>,
-    /// Slots of their hulls, or of what stands in for them; [`NONE`] for other shapes.
+    /// Slots of the colliders' hulls, or of hulls that stand in for cylinders and cones; [`NONE`] for other shapes.
     pub hulls: Vec<u32>,
-    /// What acts on it until it is changed.
+    /// Lasting force at its centre of mass, newtons.
     pub force: Vec3,
     pub torque: Vec3,
-    /// How it is damped: linear, angular, 1/s.
+    /// Damping: linear, angular, 1/s.
     pub damping: (f32, f32),
     /// Slots of its joints.
     pub joints: Vec<u32>,
@@ -73,26 +77,31 @@ pub(crate) struct BodyEntry {
 
 #[derive(Clone, Debug)]
 struct Slot {
-    /// How often it was used before.
+    /// How often the slot was used before.
     generation: u32,
-    /// Shared with copies of the world, which histories are made of.
+    /// Shared with copies of the world, so that keeping frames for rollback is cheap.
     entry: Option<Arc<BodyEntry>>,
     /// Whether the device has this body, or knows that there is none.
     sent: bool,
+    /// The world that it belongs to for good, or [`many::SHARED`].
+    world: u32,
+    /// Its number among the slots of that world.
+    local: u32,
 }
 
-/// Whose a collider slot is: a body, and which of its colliders.
+/// The owner of a collider slot: the body's slot, and which of its colliders.
 type Owner = Option<(u32, u32)>;
 
-/// Bodies, gravity, and what was changed since the last step.
+/// Bodies, joints, soft bodies and gravity, and the edits since the last step. A plain value: it can be cloned and
+/// moved between threads. It may hold many worlds that do not see each other: [`World::copies`].
 #[derive(Clone, Debug)]
 pub struct World {
     number: WorldNumber,
-    gravity: Vec3,
+    many: Many,
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    free: Free,
     colliders: Vec<Owner>,
-    free_colliders: Vec<u32>,
+    free_colliders: Free,
     hulls: Arc<HullTable>,
     joints: Joints,
     soft: SoftBodies,
@@ -100,13 +109,13 @@ pub struct World {
     joint_names: Names,
     /// Bodies with continuous detection.
     continuous: u32,
-    /// In the order in which they were said: slot and change.
+    /// Edits since the last step, in order: slot and edit.
     edits: Vec<(u32, Edit)>,
-    /// Slots of colliders that the device does not have as they are.
+    /// Slots of colliders whose current data the device lacks.
     changed_colliders: Vec<u32>,
     /// Slots of hulls that the device does not have.
     changed_hulls: Vec<u32>,
-    /// What colliders are and do that were ever added.
+    /// Features of all colliders that were ever added.
     features: Features,
 }
 
@@ -151,14 +160,14 @@ impl World {
         let number = WorldNumber::next();
         Self {
             number,
-            gravity: Vec3::new(0.0, -9.81, 0.0),
+            many: Many::default(),
             slots: Vec::new(),
-            free: Vec::new(),
+            free: Free::default(),
             colliders: Vec::new(),
-            free_colliders: Vec::new(),
+            free_colliders: Free::default(),
             hulls: Arc::new(HullTable::new()),
             joints: Joints { number, ..Joints::default() },
-            soft: SoftBodies::default(),
+            soft: SoftBodies::of(number),
             names: Names::default(),
             joint_names: Names::default(),
             continuous: 0,
@@ -169,20 +178,24 @@ impl World {
         }
     }
 
-    /// Acceleration of everything that falls.
+    /// Gravity, m/s^2: that of the first of many worlds.
     pub fn gravity(&self) -> Vec3 {
-        self.gravity
+        self.many.gravity.first().copied().unwrap_or_default()
     }
 
-    /// Sets the acceleration of everything that falls.
+    /// Sets gravity, m/s^2, from the next step on, in all worlds. An error when it is not finite.
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<(), WorldError> {
         finite3("gravity", gravity)?;
-        self.gravity = gravity;
+        Arc::make_mut(&mut self.many.gravity).fill(gravity);
         Ok(())
     }
 
-    /// Adds a body. Between steps, too: it is there from the start of the next one.
+    /// Adds a body; it takes part from the next step on. An error, and no change, when the description is invalid.
     pub fn add(&mut self, desc: BodyDesc) -> Result<BodyHandle, WorldError> {
+        self.add_in(0, desc)
+    }
+
+    fn add_in(&mut self, world: u32, desc: BodyDesc) -> Result<BodyHandle, WorldError> {
         let mass = desc.mass_properties()?;
         if self.len() >= LIMIT as usize {
             return Err(WorldError::Full { what: "bodies", limit: LIMIT });
@@ -197,11 +210,14 @@ impl World {
         let hulled = |c: &&Collider| matches!(c.shape, Shape::ConvexHull(_)) || (stands_in && c.is_curved());
         self.hulls.check(desc.colliders.iter().filter(hulled).count())?;
         let hulls = desc.colliders.iter().map(|c| self.hull_slot(c, stands_in)).collect::<Result<_, _>>()?;
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, entry: None, sent: false });
-            self.slots.len() as u32 - 1
+        let index = self.free.pop(world).unwrap_or_else(|| {
+            let slot = self.slots.len() as u32;
+            let local = self.many.take(world, slot);
+            self.slots.push(Slot { generation: 0, entry: None, sent: false, world, local });
+            slot
         });
-        let colliders: Vec<u32> = (0..desc.colliders.len() as u32).map(|n| self.collider_slot((index, n))).collect();
+        let count = desc.colliders.len() as u32;
+        let colliders: Vec<u32> = (0..count).map(|n| self.collider_slot(world, (index, n))).collect();
         self.changed_colliders.extend(&colliders);
         self.features = desc.colliders.iter().fold(self.features, Features::with);
         let (force, torque, damping) = (desc.force, desc.torque, (desc.linear_damping, desc.angular_damping));
@@ -215,8 +231,8 @@ impl World {
         Ok(BodyHandle { index, generation })
     }
 
-    fn collider_slot(&mut self, owner: (u32, u32)) -> u32 {
-        let slot = self.free_colliders.pop().unwrap_or_else(|| {
+    fn collider_slot(&mut self, world: u32, owner: (u32, u32)) -> u32 {
+        let slot = self.free_colliders.pop(world).unwrap_or_else(|| {
             self.colliders.push(None);
             self.colliders.len() as u32 - 1
         });
@@ -224,7 +240,7 @@ impl World {
         slot
     }
 
-    /// The slot of a collider's hull, or of what stands in for a cylinder or a cone where bodies are continuous.
+    /// The slot of a collider's hull, or of the hull that stands in for a cylinder or a cone in continuous detection.
     fn hull_slot(&mut self, collider: &Collider, stands_in: bool) -> Result<u32, WorldError> {
         let hull = match &collider.shape {
             Shape::ConvexHull(hull) => hull.clone(),
@@ -240,7 +256,7 @@ impl World {
         Ok(slot)
     }
 
-    /// Gives hulls to cylinders and cones that were added before there was anything continuous.
+    /// Gives stand-in hulls to cylinders and cones that were added before the first continuous body.
     fn add_stand_ins(&mut self) -> Result<(), WorldError> {
         let waits = |(slot, owner): (usize, &Owner)| {
             let (body, n) = (*owner)?;
@@ -260,13 +276,14 @@ impl World {
         Ok(())
     }
 
-    /// Removes a body, its joints and its attachments. Its handle is stale from now on.
+    /// Removes a body, its joints and its attachments; its handle becomes stale.
     pub fn remove(&mut self, body: BodyHandle) -> Result<(), WorldError> {
         for joint in self.entry(body)?.joints.clone() {
             self.drop_joint(joint);
         }
         self.drop_attachments_of(body);
         let slot = &mut self.slots[body.index as usize];
+        let world = slot.world;
         let entry = slot.entry.take();
         self.continuous -= u32::from(entry.as_ref().is_some_and(|e| e.desc.continuous));
         let (colliders, hulls) = entry.as_deref().map_or((&[][..], &[][..]), |e| (&e.colliders, &e.hulls));
@@ -275,13 +292,13 @@ impl World {
         }
         for &collider in colliders {
             self.colliders[collider as usize] = None;
-            self.free_colliders.push(collider);
+            self.free_colliders.push(world, collider);
             self.changed_colliders.push(collider);
         }
         slot.generation = next_use(slot.generation);
         slot.sent = false;
         self.names.forget(body.index);
-        self.free.push(body.index);
+        self.free.push(world, body.index);
         self.edits.push((body.index, Edit::Body));
         Ok(())
     }
@@ -291,17 +308,17 @@ impl World {
         self.continuous
     }
 
-    /// Bodies there are.
+    /// Number of bodies.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Colliders there are, of all bodies together.
+    /// Number of colliders of all bodies together.
     pub fn collider_count(&self) -> usize {
         self.colliders.len() - self.free_colliders.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bodies.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -325,7 +342,7 @@ impl World {
         Ok(&self.entry(body)?.desc)
     }
 
-    /// Mass of a body, 0 when forces do not move it.
+    /// Mass of a body in kilograms; 0 for static and kinematic bodies.
     pub fn mass(&self, body: BodyHandle) -> Result<f32, WorldError> {
         Ok(self.entry(body)?.mass.mass)
     }
@@ -356,7 +373,7 @@ impl World {
         Some((body, entry, entry.desc.colliders.get(n as usize)?))
     }
 
-    /// Whose the collider of a slot is, if it still is of this generation: the lower half of that of its body.
+    /// The owner of a collider slot, if its body's handle still has this generation (the lower 16 bits are compared).
     pub(crate) fn collider_owner(&self, slot: u32, generation: u32) -> Option<(BodyHandle, usize)> {
         let (body, n) = (*self.colliders.get(slot as usize)?)?;
         let handle = self.handle(body)?;
@@ -391,12 +408,12 @@ impl World {
         last.map_or(0, |i| i as u32 + 1)
     }
 
-    /// What colliders are and do that were ever added: what passes a step needs.
+    /// Features of all colliders that were ever added; they decide which passes a step needs.
     pub(crate) fn features(&self) -> Features {
         self.features
     }
 
-    /// Whether the hulls are those of a copy of the world, in the same places.
+    /// Whether both worlds are copies with the same hulls at the same places of the tables.
     pub(crate) fn has_hulls_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.hulls, &other.hulls)
     }

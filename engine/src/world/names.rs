@@ -1,5 +1,5 @@
-//! What bodies and joints are called. A name stands for one body, or for one joint, and goes with it; events, reports
-//! and scene files say it beside the slot.
+//! Names of bodies and joints. A name belongs to one body, or to one joint, and is removed with it; events, reports
+//! and scene files show it beside the slot.
 
 use super::{BodyDesc, BodyHandle, JointDesc, JointHandle, World, WorldError};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ struct Maps {
 }
 
 impl Names {
-    /// An error when something else is called so.
+    /// An error when another slot has this name.
     fn check(&self, what: &'static str, name: &str, slot: Option<u32>) -> Result<(), WorldError> {
         match self.0.by_name.get(name) {
             Some(other) if Some(*other) != slot => {
@@ -43,7 +43,7 @@ impl Names {
         }
     }
 
-    /// Whether neither the slot has a name nor the name a slot.
+    /// Whether the slot has no name and the name is not used.
     pub(in crate::world) fn is_free(&self, slot: u32, name: &str) -> bool {
         !self.0.by_slot.contains_key(&slot) && !self.0.by_name.contains_key(name)
     }
@@ -55,7 +55,7 @@ impl Names {
 }
 
 impl World {
-    /// Calls a body by a name that no other body has. It goes with the body.
+    /// Names a body. An error when another body has the name. The name is removed with the body.
     pub fn set_name(&mut self, body: BodyHandle, name: &str) -> Result<(), WorldError> {
         self.entry(body)?;
         self.names.check("body", name, Some(body.index))?;
@@ -71,7 +71,7 @@ impl World {
         Ok(body)
     }
 
-    /// What a body is called, if it has a name and is there.
+    /// The name of a body, if it has one and still exists.
     pub fn name(&self, body: BodyHandle) -> Option<&str> {
         self.entry(body).ok()?;
         self.names.0.by_slot.get(&body.index).map(|name| &**name)
@@ -87,7 +87,7 @@ impl World {
         self.names.0.by_name.iter().filter_map(|(name, slot)| Some((&**name, self.handle(*slot)?)))
     }
 
-    /// Calls a joint by a name that no other joint has. It goes with the joint.
+    /// Names a joint. An error when another joint has the name. The name is removed with the joint.
     pub fn set_joint_name(&mut self, joint: JointHandle, name: &str) -> Result<(), WorldError> {
         self.joint_entry(joint)?;
         self.joint_names.check("joint", name, Some(joint.index()))?;
@@ -103,7 +103,7 @@ impl World {
         Ok(joint)
     }
 
-    /// What a joint is called, if it has a name and is there.
+    /// The name of a joint, if it has one and still exists.
     pub fn joint_name(&self, joint: JointHandle) -> Option<&str> {
         self.joint_entry(joint).ok()?;
         self.joint_names.0.by_slot.get(&joint.index()).map(|name| &**name)

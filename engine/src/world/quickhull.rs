@@ -1,16 +1,17 @@
 //! From a cloud of points to a convex polyhedron: triangles around it, then the polygons they make up.
 //!
-//! Which side of a plane a point is on is decided in whole numbers, exactly, on a grid far finer than single precision.
-//! So the triangles always close, whatever the cloud: coplanar, collinear and repeated points are no special cases. Each
-//! point that is added is the farthest from some triangle (Barber et al., "The Quickhull Algorithm", 1996), and those
-//! within a tolerance are not. Merging neighbours within the same tolerance then gives the faces that a mason would see.
+//! The side of a plane on which a point lies is decided exactly, in integers, on a grid far finer than single
+//! precision. Therefore the triangles always close, whatever the cloud: coplanar, collinear and repeated points are
+//! no special cases. Each point that is added is the farthest from some triangle (Barber et al., "The Quickhull
+//! Algorithm", 1996); points within a tolerance are not added. Neighbouring triangles within the same tolerance are
+//! then merged into polygonal faces.
 
 use crate::glam::DVec3;
 use std::collections::HashMap;
 
 /// Steps of the grid along half of the cloud's longest side. Products of three differences stay within 128 bits.
 const GRID: f64 = (1u64 << 36) as f64;
-/// Vertices before faces are merged; a cloud with more of them is given up.
+/// Largest number of vertices before faces are merged; a cloud with more is refused.
 const MOST: usize = 256;
 
 /// Vertices by their index in the cloud, and faces as loops of them, counter-clockwise from outside.
@@ -19,9 +20,9 @@ pub(super) struct Polyhedron {
     pub faces: Vec<Vec<u32>>,
 }
 
-/// Why there is none.
+/// Why there is no polyhedron.
 pub(super) enum Trouble {
-    /// All points lie in a plane, but for so much.
+    /// All points lie in a plane, up to this thickness in metres.
     Flat(f64),
     /// It has more than [`MOST`] vertices.
     Round,
@@ -52,7 +53,7 @@ impl Cloud {
         [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
     }
 
-    /// Above the triangle when positive; in units of the normal's length.
+    /// Signed distance of a point above a triangle, multiplied by the normal's length.
     fn above(&self, from: usize, normal: [i128; 3], point: usize) -> i128 {
         let d = self.difference(from, point);
         normal[0] * d[0] + normal[1] * d[1] + normal[2] * d[2]
@@ -122,7 +123,7 @@ fn triangles(cloud: &Cloud, half: f64, noise: f64) -> Result<(Vec<[usize; 3]>, f
         if vertices > MOST {
             return Err(Trouble::Round);
         }
-        // What the point sees goes; the rim of that is joined to the point.
+        // Triangles that the point is above are removed; the rim of the hole is joined to the point.
         let (seen, kept): (Vec<_>, Vec<_>) =
             hull.into_iter().partition(|t| cloud.above(t.corners[0], t.normal, point) > 0);
         let inner: Vec<_> = seen.iter().flat_map(|t| edges(t.corners)).collect();
@@ -133,7 +134,7 @@ fn triangles(cloud: &Cloud, half: f64, noise: f64) -> Result<(Vec<[usize; 3]>, f
     Ok((hull.into_iter().map(|t| t.corners).collect(), tolerance))
 }
 
-/// Triangles that lie in one plane within the tolerance, as one list each. The largest ones lend their planes.
+/// Groups of triangles that lie in one plane within the tolerance. The largest triangles determine the planes.
 fn groups(points: &[DVec3], triangles: &[[usize; 3]], tolerance: f64) -> Vec<Vec<usize>> {
     let owner: HashMap<_, _> =
         triangles.iter().enumerate().flat_map(|(i, t)| edges(*t).into_iter().map(move |e| (e, i))).collect();

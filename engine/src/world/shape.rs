@@ -1,4 +1,4 @@
-//! Shapes and what they are made of.
+//! Shapes and colliders: geometry, material, and their checks.
 
 use super::{Combine, ContactReports, Hull, WorldError, finite1, finite3, not_negative, unit};
 use crate::glam::{Quat, Vec3};
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// A collider's shape, centred on its origin, or where its points are.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Shape {
     /// A ball.
     Sphere {
@@ -32,25 +33,30 @@ pub enum Shape {
         /// Of its ends.
         radius: f32,
     },
-    /// A cone along y: its base is `half_height` below the origin, its apex as far above. The centre of mass is a quarter of
-    /// the height above the base, half of `half_height` below the origin.
+    /// A cone along y: its base is `half_height` below the origin, its apex as far above. The centre of mass is a
+    /// quarter of the height above the base, half of `half_height` below the origin.
     Cone {
         /// Half of its height.
         half_height: f32,
         /// Of its base.
         radius: f32,
     },
-    /// What a rubber sheet around a cloud of points would enclose. Colliders with equal ones share their storage.
+    /// The convex hull of a cloud of points. Colliders with equal hulls share their storage.
     ConvexHull(Arc<Hull>),
     /// Everything below the plane through the origin at right angles to y.
     HalfSpace,
 }
 
-/// Shortest and longest side that is accepted, in metres: single precision holds positions well in between.
+/// Accepted sizes, metres: single precision represents positions well in this range.
 const SIZES: std::ops::RangeInclusive<f32> = 1e-5..=1e5;
+
+/// Farthest that a collider may lie from its body's origin along an axis, in metres: the way from the centre of mass
+/// back to the origin is a number then, wherever the body goes.
+const FARTHEST: f32 = 1e30;
 
 /// A shape on a body.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Collider {
     /// The shape.
     pub shape: Shape,
@@ -58,22 +64,22 @@ pub struct Collider {
     pub position: Vec3,
     /// In body space.
     pub rotation: Quat,
-    /// Kilograms a cubic metre.
+    /// Density, kg/m^3.
     pub density: f32,
-    /// Friction coefficient while it sticks. Two colliders have the geometric mean of theirs, or
-    /// what [`Collider::friction_combine`] says. The solver keeps that to 1/4,096 of its value: below 1/32,768 there is no
-    /// friction, above 131,040 it is that.
+    /// Friction coefficient while the contact sticks. Two colliders use the geometric mean of theirs, or what
+    /// [`Collider::friction_combine`] says. The solver stores the result with a precision of 1/4,096 of its value:
+    /// below 1/32,768 there is no friction, and values above 131,040 count as 131,040.
     pub friction_static: f32,
-    /// Friction coefficient while it slides.
+    /// Friction coefficient while the contact slides.
     pub friction_dynamic: f32,
     /// How friction, of all kinds, is combined with that of what it touches.
     pub friction_combine: Combine,
     /// Lever of the torque against rolling, metres: the torque is at most this times the normal force.
     pub friction_rolling: f32,
-    /// The same against spinning about the normal of a contact.
+    /// Lever of the torque against spinning about the contact normal, metres.
     pub friction_torsional: f32,
-    /// Part of the speed of an impact that is left after it, 0 to 1: see
-    /// [`Settings::bounce_threshold`](crate::Settings::bounce_threshold) for slow ones.
+    /// Fraction of the speed of an impact that is left after it, 0 to 1. For slow impacts see
+    /// [`Settings::bounce_threshold`](crate::Settings::bounce_threshold).
     pub restitution: f32,
     /// How restitution is combined with that of what it touches.
     pub restitution_combine: Combine,
@@ -84,11 +90,12 @@ pub struct Collider {
     pub surface_spin: Vec3,
     /// Whether it only reports what overlaps it, and touches nothing.
     pub sensor: bool,
-    /// Which of its contacts are told by events. Those of a pair are told when either side asks for it; by default none is,
-    /// and costs nothing.
+    /// Which contacts are reported as events. Those of a pair are reported when either side asks for it. By default
+    /// none are, which costs nothing.
     pub reports: ContactReports,
-    /// Impulse of a step from which on a contact counts as pushing for its reports, newton seconds: below it nothing is told, and
-    /// one that gets weaker ends. Of a pair both of whose colliders ask, the smaller one counts. 0 by default: any.
+    /// Impulse per step, newton seconds, from which on a contact counts as pushing for its reports: weaker contacts
+    /// are not reported, and one that becomes weaker ends. When both colliders of a pair ask for reports, the smaller
+    /// value counts. 0, the default, reports any.
     pub report_impulse: f32,
     /// Groups it belongs to.
     pub groups: u32,
@@ -164,7 +171,7 @@ impl Collider {
         self
     }
 
-    /// With one friction coefficient while it sticks and another while it slides.
+    /// Sets separate friction coefficients for sticking and sliding.
     pub fn frictions(mut self, sticking: f32, sliding: f32) -> Self {
         (self.friction_static, self.friction_dynamic) = (sticking, sliding);
         self
@@ -182,7 +189,7 @@ impl Collider {
         self
     }
 
-    /// Bouncing: with this part of the speed of an impact left after it.
+    /// Sets the fraction of the impact speed that is left after an impact.
     pub fn restitution(mut self, restitution: f32) -> Self {
         self.restitution = restitution;
         self
@@ -200,7 +207,7 @@ impl Collider {
         self
     }
 
-    /// One that only reports what overlaps it.
+    /// Makes it a sensor: it only reports what overlaps it.
     pub fn sensing(mut self) -> Self {
         self.sensor = true;
         self
@@ -212,14 +219,15 @@ impl Collider {
         self
     }
 
-    /// With events of contacts that push with at least this impulse in a step, newton seconds: a resting body pushes with its
+    /// Sets the impulse per step from which on contacts are reported, newton seconds. A resting body pushes with its
     /// weight times the step.
     pub fn report_impulse(mut self, impulse: f32) -> Self {
         self.report_impulse = impulse;
         self
     }
 
-    /// In `groups`, and touching only what is in a group of `mask`. Both sides have to agree.
+    /// Puts the collider into `groups`, and lets it touch only colliders in a group of `mask`. Both sides have to
+    /// agree.
     pub fn groups(mut self, groups: u32, mask: u32) -> Self {
         (self.groups, self.mask) = (groups, mask);
         self
@@ -243,7 +251,7 @@ impl Collider {
         self
     }
 
-    /// What a world would say to it: the first value that makes no sense.
+    /// Checks the collider as a world does. The error names the first invalid value.
     pub fn check(&self) -> Result<(), WorldError> {
         let size = |field: &'static str, v: f32| {
             finite1(field, v)?;
@@ -275,6 +283,10 @@ impl Collider {
             Shape::ConvexHull(_) | Shape::HalfSpace => {}
         }
         finite3("collider position", self.position)?;
+        let farthest = self.position.abs().max_element();
+        if farthest > FARTHEST {
+            return Err(WorldError::OutOfRange { field: "collider position", value: farthest, must: "1e30 m or less" });
+        }
         unit("collider rotation", self.rotation)?;
         not_negative("friction_rolling", self.friction_rolling)?;
         not_negative("friction_torsional", self.friction_torsional)?;
@@ -295,7 +307,7 @@ impl Collider {
         not_negative("friction_dynamic", self.friction_dynamic)
     }
 
-    /// Where the shape's own origin is: a hull's is its centre of mass.
+    /// The origin of the shape in body space; that of a hull is its centre of mass.
     pub(crate) fn origin(&self) -> Vec3 {
         match &self.shape {
             Shape::ConvexHull(hull) => self.position + self.rotation * hull.centre(),
@@ -308,9 +320,8 @@ impl Collider {
         matches!(self.shape, Shape::Cylinder { .. } | Shape::Cone { .. })
     }
 
-    /// The hull as which a cylinder or a cone is kept from passing through things, around its origin: see `continuous`.
-    /// Its rim is a polygon between the one inside and the one outside of the circle, which is off by 1/400 of the
-    /// radius.
+    /// The hull that replaces a cylinder or a cone in continuous detection, around its origin: see `continuous`. Its
+    /// rim is a polygon between the inscribed and the circumscribed one, off by 1/400 of the radius.
     pub(crate) fn stand_in(&self) -> Option<Result<Hull, WorldError>> {
         const SIDES: u32 = 32;
         let (half_height, radius, top) = match self.shape {

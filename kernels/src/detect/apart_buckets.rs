@@ -1,4 +1,4 @@
-//! Where the joints of each key begin in the list that is sorted by them: what `joints_apart` looks up.
+//! Writes where the joints of each key begin in the sorted list; `joints_apart` looks this up.
 
 use crate::gpu::{Load, Store};
 use crate::{layout, stage};
@@ -13,7 +13,7 @@ stage! {
 layout! {
     /// Push constants of `apart_buckets`.
     pub struct Push {
-        /// Joints, sorted by key.
+        /// Number of joints, sorted by key.
         pub count: u32,
         /// Bits of a key.
         pub bits: u32,

@@ -1,6 +1,6 @@
-//! For every joint that keeps its bodies from touching each other, a number made of the two: `joints_apart` looks for
-//! pairs of bodies in the sorted list of them, from where `apart_buckets` says. Rows will not do: those of this step
-//! are made later, and those of the last one know nothing of joints that are new.
+//! Writes a key for every joint that keeps its bodies from colliding, a hash of the two bodies. `joints_apart` looks
+//! pairs of bodies up in the list sorted by key, starting where `apart_buckets` says. The rows of bodies cannot be used
+//! instead: those of this step do not exist yet, and those of the last step do not know new joints.
 
 use crate::gpu::{Load, Store};
 use crate::graph::colour::hash;
@@ -18,15 +18,15 @@ stage! {
 layout! {
     /// Push constants of `apart_pairs`.
     pub struct Push {
-        /// Room for joints.
+        /// Capacity of the list of joints.
         pub count: u32,
-        /// Bits of a key; joints that keep nothing apart have one more, and come last.
+        /// Number of bits of a key. Joints that keep nothing apart have the next higher bit set, so they sort last.
         pub bits: u32,
     }
 }
 
-/// The number of two bodies, whichever comes first: `bits` of them, 1 to 31, about as many as there are joints, so that
-/// few have the same.
+/// Hash of two bodies, the same in either order, with `bits` bits, 1 to 31: about as many values as there are joints,
+/// so that few pairs share one.
 #[inline(always)]
 pub fn pair_key(one: u32, two: u32, bits: u32) -> u32 {
     let (low, high) = if one < two { (one, two) } else { (two, one) };

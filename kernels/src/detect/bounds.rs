@@ -1,10 +1,13 @@
-//! The box around every collider at the start of the step, grown by its contact margin and drawn out by the way it goes.
+//! Writes the bounding box of every collider at the start of the step, grown by its contact margin and extended by its
+//! motion during the step. Reads poses and velocities; writes `boxes`.
 
 use crate::detect::collide::Solid;
 use crate::gpu::{Load, abs, fmax, glam::Vec3, sqrt};
 use crate::layout::Aabb;
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Body, Collider, Hull, Params, kind, shape, spin_reach, sweep, thickness, world_pose};
+use crate::state::rigid::{
+    Body, Collider, Hull, Params, kind, own_velocity, shape, spin_reach, sweep, thickness, world_pose,
+};
 use crate::{layout, stage};
 
 stage! {
@@ -28,7 +31,7 @@ layout! {
     }
 }
 
-/// A half-space's box: bounded along an axis when the plane is at right angles to it.
+/// A half-space's box: bounded along an axis only if its normal is parallel to that axis.
 #[inline(always)]
 fn half_space(point: Vec3, normal: Vec3) -> Aabb {
     let nearly = 0.999_999;
@@ -40,7 +43,7 @@ fn half_space(point: Vec3, normal: Vec3) -> Aabb {
     }
 }
 
-/// The box of one collider.
+/// Writes the box of one collider.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
@@ -48,7 +51,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let collider = b.colliders.at(item);
     let mut bounds = Aabb::EMPTY;
-    if collider.what.shape != shape::NONE && b.bodies.at(collider.what.body).kind != kind::DISABLED {
+    if collider.what.shape != shape::NONE && !b.bodies.at(collider.what.body).is(kind::DISABLED) {
         let solid = Solid::new(&collider, &world_pose(&collider, &b.poses.at(collider.what.body)));
         if collider.what.shape == shape::HALF_SPACE {
             bounds = half_space(solid.centre, solid.y);
@@ -64,14 +67,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         } else if shape::is_curved(collider.what.shape) {
             let grown = Vec3::splat(b.params.at(0).margin * thickness(&collider));
             let (y, h) = (solid.y, collider.size.half());
-            // A disc with this radius reaches as far along an axis as the sine of its tilt to it.
+            // Along a world axis with component y of the unit normal, a disc of radius r extends by r sqrt(1 - y^2).
             let disc = |y: f32| h.x * sqrt(fmax(0.0, 1.0 - y * y));
             let rim = Vec3::new(disc(y.x), disc(y.y), disc(y.z)) + grown;
             let (low, high) = (solid.centre - y * h.y, solid.centre + y * h.y);
             let end = if collider.what.shape == shape::CONE { grown } else { rim };
             bounds = Aabb { min: low - rim, max: low + rim }.union(&Aabb { min: high - end, max: high + end });
         } else {
-            // Half of the margin on either side is enough for two that are a margin apart.
+            // Each box grows by half of the margin, so two colliders that are one margin apart have overlapping boxes.
             let grown = collider.size.radius + b.params.at(0).margin * thickness(&collider);
             let h = collider.size.half();
             let reach = |x: f32, y: f32, z: f32| abs(x) * h.x + abs(y) * h.y + abs(z) * h.z + grown;
@@ -85,7 +88,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     if collider.what.shape != shape::HALF_SPACE && bounds.min.x <= bounds.max.x {
         let (params, velocity) = (b.params.at(0), b.velocities.at(collider.what.body));
-        let way = sweep(&params, &collider, velocity.linear);
+        let own = own_velocity(&collider, &b.poses.at(collider.what.body), &velocity);
+        let way = sweep(&params, &collider, own);
         if collider.is_continuous() {
             let grown = Vec3::splat(spin_reach(&params, &collider, velocity.angular));
             bounds = Aabb { min: bounds.min - grown, max: bounds.max + grown };

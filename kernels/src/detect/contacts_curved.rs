@@ -1,4 +1,5 @@
-//! Contact points of pairs with a cylinder or a cone, left in the manifold's place as those of hulls are.
+//! Finds the contact points of pairs with a cylinder or a cone, and stores them in the manifold's record as
+//! `contacts_hull` does.
 
 use crate::detect::collide::hull::Tables;
 use crate::detect::collide::swept::Sweep;
@@ -8,7 +9,7 @@ use crate::gpu::Load;
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Approach, Collider, Hull, HullEdge, HullFace, Params, shape, world_pose};
+use crate::state::rigid::{Approach, Collider, Hull, HullEdge, HullFace, Params, own_velocity, shape, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -34,9 +35,9 @@ stage! {
 layout! {
     /// Push constants of `contacts_curved`.
     pub struct Push {
-        /// Room for pairs.
+        /// Capacity of the list of pairs.
         pub pairs: u32,
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub manifolds: u32,
     }
 }
@@ -66,7 +67,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
-    let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let va = own_velocity(&a, &b.poses.at(a.what.body), &b.velocities.at(a.what.body));
+    let vc = own_velocity(&c, &b.poses.at(c.what.body), &b.velocities.at(c.what.body));
     let approach = Approach::new(&b.params.at(0), &a, &c, va, vc);
     let outlines = t.outlines();
     let (first, second) = (Convex::new(&outlines, &a, sa), Convex::new(&outlines, &c, sc));

@@ -1,5 +1,5 @@
-//! Contact points of pairs with a convex hull. They are left in the manifold's place, the points on the two colliders where
-//! levers and gaps belong, for `contacts` to make a manifold of them.
+//! Finds the contact points of pairs with a convex hull. It stores the points on both colliders in the manifold's
+//! record, in place of levers and gaps; `contacts` makes the manifold from them.
 
 use crate::detect::collide::hull::{Polytope, Tables};
 use crate::detect::collide::{Contact, Solid, half_space_contact, hull_contact, round_contact, swept};
@@ -8,7 +8,7 @@ use crate::gpu::Load;
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::layout::Pair;
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Approach, Collider, Hull, HullEdge, HullFace, Params, shape, world_pose};
+use crate::state::rigid::{Approach, Collider, Hull, HullEdge, HullFace, Params, own_velocity, shape, world_pose};
 use crate::{layout, stage};
 
 stage! {
@@ -35,9 +35,9 @@ stage! {
 layout! {
     /// Push constants of `contacts_hull`.
     pub struct Push {
-        /// Room for pairs.
+        /// Capacity of the list of pairs.
         pub pairs: u32,
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub manifolds: u32,
     }
 }
@@ -67,7 +67,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
-    let (va, vc) = (b.velocities.at(a.what.body).linear, b.velocities.at(c.what.body).linear);
+    let va = own_velocity(&a, &b.poses.at(a.what.body), &b.velocities.at(a.what.body));
+    let vc = own_velocity(&c, &b.poses.at(c.what.body), &b.velocities.at(c.what.body));
     let approach = Approach::new(&b.params.at(0), &a, &c, va, vc);
     let near = approach.near;
     let mut across = Vec3::ZERO;

@@ -1,6 +1,7 @@
-//! Decides whether the step goes on. Compares the lists' lengths with their capacities, sets overflow bits, and writes
-//! the indirect dispatches of everything that follows. When something does not fit and the step is strict, they are all
-//! empty: the state stays as it was, and the step can be repeated with larger lists as if nothing had happened.
+//! Decides whether the step is made. Compares the lengths of lists with their capacities, sets overflow bits, and
+//! writes the indirect dispatches of everything that follows. If something does not fit and the step is strict, all
+//! dispatches are empty: the state stays as it was, and the step can be repeated with longer lists as if nothing had
+//! happened.
 
 use crate::gpu::{Load, Store, least};
 use crate::layout::{DispatchArgs, MAX_GROUPS_X};
@@ -18,76 +19,84 @@ stage! {
 layout! {
     /// Push constants of `gate`.
     pub struct Push {
-        /// Bodies.
+        /// Number of bodies.
         pub bodies: u32,
-        /// Room for pairs.
+        /// Capacity of the list of pairs.
         pub pairs: u32,
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub manifolds: u32,
-        /// Joints.
+        /// Number of joints.
         pub joints: u32,
-        /// Dispatches of the primal pass, by colour and kind, which `colour_ranges` fills in.
+        /// Number of dispatches of the primal pass, by colour and kind, which `colour_ranges` fills in.
         pub ranges: u32,
-        /// Room for overlaps with sensors.
+        /// Capacity of the list of overlaps with sensors.
         pub sensed: u32,
         /// Not 0: a step that does not fit is not made.
         pub strict: u32,
+        /// Not 0: soft surfaces meet each other, and [`counter::SPARE`] holds how many contacts they need.
+        pub soft_faces: u32,
+        /// Capacity of the list of those.
+        pub soft_pairs: u32,
     }
 }
 
 /// Entries of `counters`.
 pub mod counter {
-    /// Written by scans whose total nobody needs.
+    /// Target of scans whose total is not needed.
     pub const SPARE: u32 = 0;
-    /// Overlapping pairs there are.
+    /// Overlapping pairs found, even if there is no room for them.
     pub const PAIRS: u32 = 1;
-    /// Manifolds there are.
+    /// Manifolds needed, even if there is no room for them.
     pub const MANIFOLDS: u32 = 2;
-    /// Manifolds of this step: those there are, within the room, and none when the step is not made.
+    /// Manifolds that this step solves: limited to the capacity, and 0 if the step is not made.
     pub const SOLVED: u32 = 3;
     /// Bodies that could not get a colour.
     pub const FALLBACK: u32 = 4;
-    /// Steps that were made.
+    /// Steps made so far.
     pub const STEPS: u32 = 5;
-    /// Records that `edits` has to apply; back to 0 when it has.
+    /// Records that `edits` has to apply; `gate` sets it back to 0.
     pub const EDITS: u32 = 6;
     /// Events since the host last set it back to 0, whether there was room for them or not.
     pub const EVENTS: u32 = 7;
-    /// Bodies to look for islands among: all, or none when there is no island.
+    /// Number of bodies among which islands are searched: all, or 0 if there is no island.
     pub const ISLANDS: u32 = 8;
     /// Not 0 when a contact bounced in this step.
     pub const BOUNCES: u32 = 9;
     /// Overlaps with sensors in this step.
     pub const SENSED: u32 = 10;
-    /// Those that are kept of the last step.
+    /// Overlaps with sensors kept from the last step.
     pub const SENSED_LAST: u32 = 11;
     /// Manifolds of the last step that was made.
     pub const MADE: u32 = 12;
-    /// The same of the one before it.
+    /// Manifolds of the step before that.
     pub const MADE_BEFORE: u32 = 13;
-    /// Pairs that leaves with many of them have found in this step; 0 between steps.
+    /// Pairs that leaves with many partners have found in this step; 0 between steps.
     pub const CROWDED: u32 = 14;
-    /// Not 0 once the sub-steps of a frame were chosen; the host sets it back with every frame. This and all below are
-    /// for sub-steps that the device chooses, and 0 otherwise.
+    /// Not 0 once the sub-steps of a frame are chosen; the host clears it with every frame. This counter and all below
+    /// are only used if the device chooses sub-steps, and 0 otherwise.
     pub const CHOSEN: u32 = 15;
     /// Sub-steps of the frame.
     pub const SUBSTEPS: u32 = 16;
-    /// Sub-steps that the criterion asked for.
+    /// Sub-steps that the criterion asked for, before they were limited.
     pub const WANTED: u32 = 17;
-    /// Frames that wanted more sub-steps than there may be.
+    /// Number of frames that wanted more sub-steps than allowed.
     pub const SHORT: u32 = 18;
     /// [`STEPS`] when the frame began.
     pub const FRAME_FIRST: u32 = 19;
-    /// Not 0 when the sub-step that runs is one of those chosen.
+    /// Not 0 if the present sub-step is one of those chosen.
     pub const OPEN: u32 = 20;
     /// Largest ratio of geometric stiffness to inertia that the last sub-step of a frame left behind, 1/s^2: a float.
     pub const NEED: u32 = 21;
-    /// Seconds of the last sub-step that was made: a float.
+    /// Length of the last sub-step that was made, seconds: a float.
     pub const LAST_DT: u32 = 22;
-    /// How many times as long the sub-step is as the one before it: a float.
+    /// Ratio of the length of this sub-step to that of the one before: a float.
     pub const PACE: u32 = 23;
-    /// Counters.
-    pub const COUNT: u32 = 24;
+    /// Colours that had bodies, up to the last one: the host plans as many dispatches.
+    pub const COLOURS: u32 = 24;
+    /// Rounds of colouring that changed something: the same.
+    pub const ROUNDS: u32 = 25;
+    /// Number of counters.
+    pub const COUNT: u32 = 26;
 }
 
 /// Entries of `args`.
@@ -106,21 +115,26 @@ pub mod dispatch {
     pub const JOINTS: u32 = 5;
     /// Every body, 64 a workgroup, when there are islands.
     pub const ISLANDS: u32 = 6;
-    /// Room for overlaps with sensors, 64 a workgroup.
+    /// Capacity of the list of overlaps with sensors, 64 a workgroup.
     pub const SENSED: u32 = 7;
     /// Every manifold of the step before, 64 a workgroup.
     pub const BEFORE: u32 = 8;
-    /// Dispatches.
+    /// Number of dispatches.
     pub const COUNT: u32 = 9;
 }
 
 /// Bits of the overflow word.
 pub mod bit {
-    /// Pairs.
+    /// The list of pairs was too short.
     pub const PAIRS: u32 = 0;
-    /// Manifolds.
+    /// The list of manifolds was too short.
     pub const MANIFOLDS: u32 = 1;
+    /// The bits from here on: how many contacts of soft surfaces there are, if their list was too short.
+    pub const SOFT_PAIRS: u32 = 2;
 }
+
+/// Most contacts of soft surfaces that the overflow word can tell.
+pub const MOST_TOLD: u32 = (1 << 30) - 1;
 
 /// Workgroups of `tile` items over `count` of them.
 #[inline(always)]
@@ -130,13 +144,15 @@ pub fn groups(count: u32, tile: u32) -> DispatchArgs {
     DispatchArgs { x, y: groups.div_ceil(MAX_GROUPS_X), z: 1 }
 }
 
-/// Opens or closes the gate.
+/// Opens or closes the gate for this step.
 #[inline(always)]
 pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     let pairs = b.counters.at(counter::PAIRS);
     let manifolds = b.counters.at(counter::MANIFOLDS);
     let overflow =
         ((pairs > push.pairs) as u32) << bit::PAIRS | ((manifolds > push.manifolds) as u32) << bit::MANIFOLDS;
+    let soft = if push.soft_faces > 0 { b.counters.at(counter::SPARE) } else { 0 };
+    let overflow = if soft > push.soft_pairs { overflow | least(soft, MOST_TOLD) << bit::SOFT_PAIRS } else { overflow };
     b.overflow.put(0, overflow);
     let open = overflow == 0 || push.strict == 0;
     let within = |count: u32, limit: u32| {
@@ -160,6 +176,8 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.counters.put(counter::STEPS, b.counters.at(counter::STEPS).wrapping_add(1));
     }
     let entries = push.manifolds.wrapping_add(push.joints).wrapping_mul(2);
+    // `entries` also empties the row of every body.
+    let entries = if entries > push.bodies { entries } else { push.bodies };
     b.args.put(dispatch::BODIES, groups(within(push.bodies, push.bodies), 256));
     b.args.put(dispatch::MANIFOLDS, groups(solved, 64));
     b.args.put(dispatch::PAIRS, groups(within(pairs, push.pairs), 64));
@@ -168,7 +186,7 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.args.put(dispatch::SENSED, groups(within(push.sensed, push.sensed), 64));
     b.args.put(dispatch::BEFORE, groups(within(b.counters.at(counter::MADE_BEFORE), push.manifolds), 64));
     b.args.put(dispatch::ONCE, groups(within(1, 1), 1));
-    // Those of the last step must not move anything if this one is not made.
+    // Clears the dispatches of the last step: they must not move anything if this step is not made.
     let mut colour = 0;
     while colour < least(push.ranges, b.colour_args.len()) {
         b.colour_args.put(colour, groups(0, 1));

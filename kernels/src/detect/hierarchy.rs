@@ -1,14 +1,18 @@
 //! Linear BVH over sorted Morton codes: every inner node finds its own range and split, all in parallel (Karras,
 //! "Maximizing Parallelism in the Construction of BVHs, Octrees, and k-d Trees", 2012).
 //!
-//! Equal codes are told apart by their index, so any number of boxes in one place gives a balanced subtree.
+//! Equal codes are told apart by their index, so any number of boxes at one place gives a balanced subtree.
 //!
-//! Beside the nodes the pass writes the *ropes* that let a walk go on without a stack. After a subtree whose last
-//! leaf is `r` is done, a depth-first walk goes on at the right child of the one node that splits after leaf `r`.
-//! There are as many inner nodes as splits, so `ropes[split] = right` is all there is to it.
+//! The pass also writes the *ropes*, by which a walk goes on without a stack. After a subtree whose last leaf is `r`, a
+//! depth-first walk continues at the right child of the one node that splits after leaf `r`. There are as many inner
+//! nodes as splits, so one array holds them all: `ropes[split] = right`.
+//!
+//! It also brings the boxes into Morton order, where neighbours in space are neighbours in memory, and makes the first
+//! level of the pyramid over them (see `pyramid`).
 
+use crate::detect::pyramid::FAN;
 use crate::gpu::{Load, Read, Store, least};
-use crate::layout::{END, Extent, LEAF, Node};
+use crate::layout::{Aabb, END, Extent, LEAF, Node, Volume, size_class, volume_of};
 use crate::{layout, stage};
 
 stage! {
@@ -17,6 +21,10 @@ stage! {
         read 1 counters: u32,
         write 2 nodes: Node,
         write 3 ropes: u32,
+        read 4 boxes: Aabb,
+        read 5 order: u32,
+        write 6 volumes: Volume,
+        write 7 levels: Volume,
     }
 }
 
@@ -42,8 +50,15 @@ unsafe fn prefix_of(keys: &Read<'_, u32>, count: i32, key: u32, i: i32, j: i32) 
     if difference != 0 { difference.leading_zeros() as i32 } else { 32 + (i ^ j).leading_zeros() as i32 }
 }
 
-/// Most leaves whose numbers, and twice the bounds between them, fit signed numbers.
+/// Largest number of leaves: indices, and twice the distances between them, must fit a signed 32-bit number.
 const MOST: u32 = 1 << 30;
+
+/// The volume of the box at a place in Morton order.
+#[inline(always)]
+fn leaf(boxes: &Read<'_, Aabb>, order: &Read<'_, u32>, place: u32) -> Volume {
+    let bounds = boxes.at(order.at(place));
+    Volume { bounds, class: size_class(&bounds) }
+}
 
 /// Finds the range, the split and the rope of one inner node.
 #[inline(always)]
@@ -51,6 +66,18 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let leaves = push.extent.count(&b.counters, least(b.keys.len(), MOST));
     if item >= leaves {
         return;
+    }
+    // SAFETY: `item` is the number of the invocation, no other one has the same place, and nothing else is stored.
+    unsafe { b.volumes.put_own(volume_of(item | LEAF), leaf(&b.boxes, &b.order, item)) };
+    if leaves > 1 && item.is_multiple_of(FAN) {
+        let end = if leaves - item < FAN { leaves } else { item + FAN };
+        let mut volume = Volume::EMPTY;
+        let mut i = item;
+        while i < end {
+            volume = volume.union(&leaf(&b.boxes, &b.order, i));
+            i += 1;
+        }
+        b.levels.put(item / FAN, volume);
     }
     if item == leaves - 1 {
         b.ropes.put(item, END);
@@ -61,7 +88,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     // SAFETY: `leaves` is no more than there are keys.
     let prefix = |j: i32| unsafe { prefix_of(&b.keys, count, key, i, j) };
 
-    // The node's range starts at leaf i and grows to the side that shares more with it.
+    // The node's range starts at leaf i and extends to the side whose neighbour has the longer common prefix with it.
     let after = prefix(i + 1);
     let before = prefix(i - 1);
     let (d, outside) = if after > before { (1, before) } else { (-1, after) };
@@ -81,7 +108,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let j = i + length * d;
 
-    // The last leaf that shares more with leaf i than the two ends of the range share with each other.
+    // Finds the last leaf whose common prefix with leaf i is longer than that of the two ends of the range.
     let common = prefix(j);
     let mut offset = 0;
     let mut step = length;

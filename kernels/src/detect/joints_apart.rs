@@ -1,4 +1,4 @@
-//! Takes out pairs of colliders whose bodies a joint keeps from touching each other.
+//! Removes pairs of colliders whose bodies a joint keeps from colliding: sets their `touches` to 0.
 
 use crate::detect::apart_pairs::{keeps_apart, pair_key};
 use crate::gpu::{Load, Store, least};
@@ -25,7 +25,7 @@ layout! {
     pub struct Push {
         /// Number of pairs.
         pub pairs: Extent,
-        /// Joints, sorted by key.
+        /// Number of joints, sorted by key.
         pub joints: u32,
         /// Bits of a key.
         pub bits: u32,
@@ -42,8 +42,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (one, two) = (b.colliders.at(pair.a).what.body, b.colliders.at(pair.b).what.body);
     let (key, count) = (pair_key(one, two, push.bits), least(push.joints, b.keys.len()));
     let mut place = b.buckets.at(key);
-    // Other bodies may have the same key, and the same bodies several joints. Where there is none, the place is beyond
-    // the list.
+    // Different bodies may share a key, and two bodies may share several joints. For a key without joints, the bucket
+    // is beyond the end of the list.
     let mut apart = false;
     while !apart && place < count && b.keys.at(place) == key {
         let joint = b.joints.at(b.joint_numbers.at(place));

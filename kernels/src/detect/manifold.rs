@@ -1,8 +1,9 @@
-//! Where two colliders touch, while it is solved: up to four points that share a normal.
+//! The contact manifold of two colliders as the solver uses it: up to four points that share a normal.
 //!
-//! What the iterations need of a manifold is one record of [`word::COUNT`] vectors of four, three lines of memory: ten with a word of
-//! each of its points ([`FourPoints`]), and two with what the points have in common ([`Head`]). A lane takes all four points,
-//! and a word of them at once. The rest is in [`Manifold`], and what the points are on the colliders in a list of features.
+//! What the iterations need is one record of [`word::COUNT`] vectors of four words, three cache lines: ten vectors with
+//! one word of each point ([`FourPoints`]), and two with what the points have in common ([`Head`]). A lane loads one
+//! word of all four points at once. Everything else is in [`Manifold`], and the features of the points in a list of
+//! their own.
 
 use crate::detect::collide::Contact;
 use crate::gpu::glam::{UVec4, Vec3};
@@ -27,18 +28,18 @@ layout! {
         pub body_b: u32,
     }
 
-    /// What is not needed in every pass of a manifold.
+    /// What is not needed in every pass over a manifold.
     pub struct Manifold {
         /// Who touches whom.
         pub ends: ManifoldEnds,
         /// One unit of stiffness: the reduced mass of the two bodies over dt squared.
         pub unit: f32,
-        /// Points.
+        /// Number of points.
         pub count: u32,
     }
 }
 
-/// Vectors of a manifold's record.
+/// Offsets of the vectors in a manifold's record.
 pub mod word {
     /// Levers of the points.
     pub const LEVER: u32 = 0;
@@ -50,9 +51,9 @@ pub mod word {
     pub const K: u32 = 9;
     /// The normal, and the length that errors are measured against.
     pub const NORMAL: u32 = 10;
-    /// From body to body, and friction.
+    /// Vector from body to body, and friction.
     pub const OFFSET: u32 = 11;
-    /// All.
+    /// Number of vectors.
     pub const COUNT: u32 = 12;
 }
 
@@ -62,7 +63,7 @@ pub fn record(manifold: u32) -> u32 {
     manifold.wrapping_mul(word::COUNT)
 }
 
-/// What the 4 [`word::COUNT`] words of a manifold's record are.
+/// Meaning of each of the 4 [`word::COUNT`] words of a manifold's record.
 #[cfg(not(target_arch = "spirv"))]
 pub fn record_words() -> Vec<Word> {
     let four = |name: String| (0..4).flat_map(move |point| f32::within(&format!("{name}.{point}")));
@@ -80,9 +81,9 @@ pub type RecordMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 /// What the points of a manifold have in common.
 #[derive(Clone, Copy)]
 pub struct Head {
-    /// From b to a.
+    /// Unit normal, from b to a.
     pub normal: Vec3,
-    /// Half the longest side of the smaller collider: what errors are measured against.
+    /// Length that errors are measured against: half the longest side of the smaller collider, metres.
     pub length: f32,
     /// From b's centre of mass to a's, at the start of the step.
     pub offset: Vec3,
@@ -90,20 +91,20 @@ pub struct Head {
     pub friction: Friction,
     /// Whether its surfaces move by themselves or resist turning: see [`Surface`](crate::solve::surface::Surface).
     pub driven: bool,
-    /// Which colliders are round about their body's centre of mass, so that they touch with ever new points where they
-    /// are: [`ROUND_A`] and [`ROUND_B`].
+    /// Which colliders are round about their body's centre of mass, and so touch with ever new points at the same
+    /// place: [`ROUND_A`] and [`ROUND_B`].
     pub round: u32,
 }
 
-/// The sign of the length, which is none.
+/// Flag stored in the sign bit of the length, which is never negative.
 pub const DRIVEN: u32 = 1 << 31;
-/// The lowest bits of the length, which nobody misses: the first collider is round.
+/// Flag stored in the lowest bits of the length, whose precision is not needed: the first collider is round.
 pub const ROUND_A: u32 = 1;
-/// The second one is.
+/// The second collider is round.
 pub const ROUND_B: u32 = 2;
 
 impl Head {
-    /// That of the record that begins at `first`.
+    /// Unpacks the head of the record that begins at `first`.
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: u32) -> Self {
         let (n, o) = (points.at(first.wrapping_add(word::NORMAL)), points.at(first.wrapping_add(word::OFFSET)));
@@ -117,7 +118,7 @@ impl Head {
         }
     }
 
-    /// Puts it into the record that begins at `first`.
+    /// Packs it into the record that begins at `first`.
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
         let friction = pack(self.friction.fixed) | pack(self.friction.sliding) << 16;
@@ -128,13 +129,15 @@ impl Head {
     }
 }
 
-/// The exponent of a float that [`pack`] makes 0: coefficients above 1/32,768 and up to 131,040 are kept to 1/4,096 of their value.
+/// Float bits that [`pack`] maps to 0. Coefficients above 1/32,768 and up to 131,040 are kept to 1/4,096 of their
+/// value.
 const EXPONENT: u32 = (127 - 15) << 23;
 
-/// A coefficient of friction in 16 bits: five of exponent and eleven behind the point. Smaller ones are none, larger ones the largest.
+/// A coefficient of friction in 16 bits: five bits of exponent, eleven of fraction. Smaller ones become 0, larger ones
+/// the largest.
 #[inline(always)]
 fn pack(v: f32) -> u32 {
-    // Half of the last bit that stays, to round.
+    // Adds half of the last bit that is kept, to round.
     let bits = v.to_bits().wrapping_add(1 << 11);
     if bits < EXPONENT {
         0
@@ -156,11 +159,11 @@ fn unpack(bits: u32) -> f32 {
 pub struct Point {
     /// From a's centre of mass to the point on a, at the start of the step.
     pub lever: Vec3,
-    /// Where a's point is, seen from b's, at the start of the step: along both tangents and the normal.
+    /// Position of a's point relative to b's at the start of the step, along both tangents and the normal, metres.
     pub gap: Vec3,
-    /// Multipliers; the normal one is negative when it pushes.
+    /// Multipliers, newtons; the normal one is negative when the contact pushes.
     pub lambda: Vec3,
-    /// Stiffness of all three rows; 0 when there is no such point, and with a minus when it slid at the end of the last step.
+    /// Stiffness of all three rows, N/m; 0 if there is no such point, negative if it slid at the end of the last step.
     pub k: f32,
 }
 
@@ -174,7 +177,7 @@ pub struct FourPoints {
 }
 
 impl FourPoints {
-    /// No points: they push nothing.
+    /// No points: forces and stiffness are zero.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = Local::splat(Vec3::ZERO);
@@ -187,7 +190,7 @@ impl FourPoints {
         Point { lever: self.lever.at(k), gap: self.gap.at(k), lambda: self.lambda.at(k), k: self.k.at(k) }
     }
 
-    /// Makes `point` point `k`.
+    /// Replaces point `k`.
     #[inline(always)]
     pub fn put(&mut self, k: u32, point: &Point) {
         self.lever.put(k, point.lever);
@@ -196,7 +199,7 @@ impl FourPoints {
         self.k.put(k, point.k);
     }
 
-    /// Those of the record that begins at `first`.
+    /// Loads the points of the record that begins at `first`.
     #[inline(always)]
     pub fn load(points: &impl Load<UVec4>, first: u32) -> Self {
         let vectors = |word: u32| {
@@ -214,7 +217,7 @@ impl FourPoints {
         }
     }
 
-    /// Puts them into the record that begins at `first`.
+    /// Stores them into the record that begins at `first`.
     #[inline(always)]
     pub fn store(&self, points: &mut impl Store<UVec4>, first: u32) {
         let mut put = |word: u32, a: f32, b: f32, c: f32, d: f32| {
@@ -233,13 +236,14 @@ impl FourPoints {
     }
 }
 
-/// Features of a manifold's points, as they lie in their list: in the low bits, [`STICKS`](crate::state::rigid::STICKS) on top.
+/// Features of a manifold's points, as stored in their list: the feature in the low bits,
+/// [`STICKS`](crate::state::rigid::STICKS) in the top bit.
 #[inline(always)]
 pub fn features(words: UVec4) -> Local<u32, 4> {
     Local::of([words.x, words.y, words.z, words.w])
 }
 
-/// The other way round.
+/// Packs features for their list.
 #[inline(always)]
 pub fn feature_words(features: &Local<u32, 4>) -> UVec4 {
     UVec4::new(features.at(0), features.at(1), features.at(2), features.at(3))
@@ -298,8 +302,8 @@ mod tests {
     }
 }
 
-/// Leaves a contact in the place of a manifold for `contacts` to make one of it: the points on the two colliders where
-/// levers and gaps belong, and the part of the way until they meet where the offset does.
+/// Stores a contact in a manifold's record for `contacts` to build the manifold from: the points on the two colliders
+/// in place of levers and gaps, and the tangential part of the way until impact in place of the offset.
 #[inline(always)]
 pub fn leave(
     contact: &Contact,

@@ -1,35 +1,40 @@
-//! Which pair every manifold is made of: the places that the scan gave, the other way round. `contacts` goes through
-//! manifolds by number, so that no lane of it is idle, and each writes to a place that is its own whatever memory
-//! holds.
+//! The place of every touching pair among the manifolds, and which pair every manifold is made of: the last pass of the
+//! scan over what touches. `contacts` goes through manifolds by number, so that no lane of it is idle, and each writes
+//! to a place that is its own whatever memory holds.
 
-use crate::gpu::{Load, Store};
+use crate::gpu::{Group, Store};
+use crate::primitives::scan_apply::scan;
+use crate::primitives::scan_sums;
 use crate::{layout, stage};
 
 stage! {
-    "manifold_pairs" each 64 {
+    "manifold_pairs" group 256, shared u32 256 {
         read 0 touches: u32,
-        read 1 manifold_offsets: u32,
-        write 2 manifold_pairs: u32,
+        update 1 counters: u32,
+        read 2 before: u32,
+        write 3 manifold_offsets: u32,
+        write 4 manifold_pairs: u32,
     }
 }
 
 layout! {
     /// Push constants of `manifold_pairs`.
     pub struct Push {
-        /// Room for pairs.
-        pub pairs: u32,
-        /// Room for manifolds.
+        /// The scan.
+        pub scan: scan_sums::Push,
+        /// Manifolds there is room for.
         pub manifolds: u32,
     }
 }
 
-/// Looks at one pair.
+/// Places the pairs of one tile.
 #[inline(always)]
-pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    if item < push.pairs && b.touches.at(item) != 0 {
-        let place = b.manifold_offsets.at(item);
-        if place < push.manifolds {
-            b.manifold_pairs.put(place, item);
+pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
+    let Bindings { touches, counters, before, manifold_offsets, manifold_pairs } = b;
+    scan(group, shared, &push.scan, (touches, before, counters), |pair, place, touches| {
+        manifold_offsets.put(pair, place);
+        if touches != 0 && place < push.manifolds {
+            manifold_pairs.put(place, pair);
         }
-    }
+    });
 }

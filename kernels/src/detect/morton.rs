@@ -1,10 +1,11 @@
-//! The Morton code of every box's centre, 10 bits an axis, and the identity permutation that is sorted along with it.
+//! Writes the Morton code of every box's centre, 10 bits an axis, and the identity permutation that is sorted along
+//! with it. Reads `boxes` and the scene's box; writes `keys` and `order`.
 //!
-//! Centres outside the scene's bounds saturate to its border and those that are not numbers go to cell 0: every
-//! box gets a key, whatever state its body is in. Boxes without end come before all others, in a subtree of their own:
-//! every walk looks for them, and should not have to go down to a corner of the scene.
+//! A centre outside the scene's box is clamped to its border, and one that is not a number goes to cell 0, so every box
+//! gets a key whatever the state of its body. Unbounded boxes come before all others, in a subtree of their own: every
+//! walk visits them, and should not have to descend into a corner of the scene for that.
 
-use crate::gpu::{Load, Store, abs, glam::Vec3};
+use crate::gpu::{Load, Store, abs, glam::Vec3, least};
 use crate::layout::{Aabb, Extent};
 use crate::{layout, stage};
 
@@ -23,8 +24,13 @@ layout! {
     pub struct Push {
         /// Number of boxes.
         pub extent: Extent,
+        /// Elements of `scene` that make up the scene.
+        pub parts: u32,
     }
 }
+
+/// Most of them: every lane joins them.
+pub const FEW_PARTS: u32 = 4;
 
 /// Bits of a key that can be set.
 pub const KEY_BITS: u32 = 31;
@@ -38,7 +44,7 @@ pub fn spread(v: u32) -> u32 {
     (v | (v << 2)) & 0x0924_9249
 }
 
-/// The cell of `value` among 1024 between `low` and `high`.
+/// Index of the cell that holds `value`, of 1024 cells between `low` and `high`.
 #[inline(always)]
 pub fn cell(value: f32, low: f32, high: f32) -> u32 {
     let size = high - low;
@@ -69,8 +75,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let centre = b.boxes.at(item).centre();
-    // False for what is not a number, too.
+    // Also false for NaN.
     let finite = (abs(centre.x) <= f32::MAX) & (abs(centre.y) <= f32::MAX) & (abs(centre.z) <= f32::MAX);
-    b.keys.put(item, (finite as u32) << 30 | code(centre, &b.scene.at(0)));
+    let mut scene = b.scene.at(0);
+    let mut part = 1;
+    while part < least(push.parts, FEW_PARTS) {
+        scene = scene.union(&b.scene.at(part));
+        part += 1;
+    }
+    b.keys.put(item, (finite as u32) << 30 | code(centre, &scene));
     b.order.put(item, item);
 }

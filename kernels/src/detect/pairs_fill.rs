@@ -1,5 +1,5 @@
-//! Writes the overlapping pairs to the places that the scan of `pairs_count` gave them. What lies beyond the capacity
-//! is left out; which pairs those are depends only on the boxes.
+//! Writes the overlapping pairs at the offsets that the scan of `pairs_count` gave. Pairs beyond the capacity are left
+//! out; which ones depends only on the boxes.
 
 use crate::detect::pairs_count::{KEPT, KEPT_ELEMENTS};
 use crate::detect::walk::Tree;
@@ -19,6 +19,8 @@ stage! {
         write 6 pairs: Pair,
         read 7 counts: u32,
         read 8 partners: UVec4,
+        read 9 leaf_worlds: u32,
+        read 10 roots: u32,
     }
 }
 
@@ -27,8 +29,10 @@ layout! {
     pub struct Push {
         /// Number of leaves.
         pub extent: Extent,
-        /// Pairs there is room for.
+        /// Capacity of the list of pairs.
         pub capacity: u32,
+        /// Number of worlds, where there are several: see [`Tree::walks`].
+        pub worlds: u32,
     }
 }
 
@@ -60,14 +64,22 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let tree = Tree { nodes: b.nodes, volumes: b.volumes, ropes: b.ropes };
-    let mut seeker = tree.seeker(item, leaves);
+    let (mut seeker, mut shared) = tree.walks(item, leaves, push.worlds, &b.leaf_worlds, &b.roots);
     let mut fuel = leaves * 2;
-    while seeker.at != END && place < push.capacity && fuel > 0 {
-        fuel -= 1;
-        let other = seeker.at & !LEAF;
-        if tree.visit(&mut seeker) {
-            b.pairs.put(place, pair(this, b.order.at(other)));
-            place += 1;
+    let mut goes_on = true;
+    while goes_on {
+        while seeker.at != END && place < push.capacity && fuel > 0 {
+            fuel -= 1;
+            let other = seeker.at & !LEAF;
+            if tree.visit(&mut seeker) {
+                b.pairs.put(place, pair(this, b.order.at(other)));
+                place += 1;
+            }
+        }
+        goes_on = shared != END && place < push.capacity && fuel > 0;
+        if goes_on {
+            seeker = seeker.among_all(shared);
+            shared = END;
         }
     }
 }

@@ -1,18 +1,18 @@
 //! One level of a pyramid over the leaves in Morton order: each box joins [`FAN`] neighbours of the level below.
+//! `hierarchy` makes the first, and `pyramid_top` those that are small.
 //!
 //! With it `refit` finds the box of any run of leaves from a handful of reads. The usual refit lets the second of two
 //! children that arrives go on upwards; it would have to pass boxes between workgroups within a dispatch, and
 //! depend on who comes first. This way every pass is free of both.
 
 use crate::gpu::{Load, Store};
-use crate::layout::{Extent, LEAF, Volume, volume_of};
+use crate::layout::{Extent, Volume};
 use crate::{layout, stage};
 
 stage! {
     "pyramid" each 256 {
-        read 0 volumes: Volume,
-        read 1 counters: u32,
-        update 2 levels: Volume,
+        read 0 counters: u32,
+        update 1 levels: Volume,
     }
 }
 
@@ -36,7 +36,7 @@ layout! {
 /// Joins the boxes below one box.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    let mut below = push.extent.count(&b.counters, b.volumes.len());
+    let mut below = push.extent.count(&b.counters, u32::MAX);
     let mut level = 1;
     while level < push.level && below > 1 {
         below = below.div_ceil(FAN);
@@ -50,9 +50,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut volume = Volume::EMPTY;
     let mut i = from;
     while i < to {
-        let part =
-            if push.level == 1 { b.volumes.at(volume_of(i | LEAF)) } else { b.levels.at(push.below.wrapping_add(i)) };
-        volume = volume.union(&part);
+        volume = volume.union(&b.levels.at(push.below.wrapping_add(i)));
         i += 1;
     }
     b.levels.put(push.start.wrapping_add(item), volume);

@@ -1,7 +1,8 @@
-//! The volume of every inner node: the union over its run of leaves, taken from the pyramid.
+//! Writes the volume of every inner node: the union over its run of leaves, taken from the pyramid. Reads `levels` and
+//! `nodes`; writes `volumes`.
 //!
-//! Half of the nodes hold two leaves and a quarter four, so the mean is a few reads a node. Minimum and maximum give
-//! the same bits in whatever order they are taken.
+//! Half of the nodes hold two leaves and a quarter four, so a node needs a few reads on average. Minimum and maximum
+//! give the same bits in any order.
 
 use crate::detect::pyramid::FAN;
 use crate::gpu::{Load, Store, least};
@@ -25,7 +26,7 @@ layout! {
     }
 }
 
-/// Levels above the leaves that 2^31 leaves have: the bound of the climb.
+/// Levels of a pyramid over 2^31 leaves: the bound of the climb.
 const MAX_LEVELS: u32 = 11;
 
 /// Finds the box of one inner node.
@@ -37,11 +38,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let node = b.nodes.at(item);
     let mut volume = Volume::EMPTY;
-    // A node of a tree that is none has no leaves.
+    // Clamped, so that a node of a corrupt tree gets an empty or shorter range.
     let mut high = least(node.last, leaves - 1) + 1;
     let mut low = least(node.first, high);
 
-    // The leaves up to the next full block on both sides, then the same a level up.
+    // The leaves up to the next full block on both sides, then the same one level up, and so on.
     while low < high && !low.is_multiple_of(FAN) {
         // SAFETY: leaves have odd places, and what is stored here, inner nodes, even ones.
         volume = volume.union(&unsafe { b.volumes.at_own(volume_of(low | LEAF)) });

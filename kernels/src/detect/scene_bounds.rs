@@ -1,7 +1,8 @@
-//! The box around the centres of all boxes, which the Morton grid is laid over: tiles first, then the tiles' boxes.
+//! Reduces the centres of all boxes to one box, over which `morton` lays its grid: first tile by tile, then the boxes
+//! of the tiles. Reads `boxes`; writes `partials`.
 //!
-//! Boxes whose centre is not finite are left out; they get a key all the same (see `morton`), but one bad body must
-//! not blow the grid up for all others.
+//! Boxes whose centre is not finite are left out. They still get a key (see `morton`), but one bad body must not
+//! stretch the grid for all others.
 
 use crate::gpu::{Group, Load, Store, finite, glam::Vec3};
 use crate::layout::{Aabb, Extent, tile};
@@ -50,11 +51,11 @@ fn store(shared: &mut Shared, lane: u32, bounds: &Aabb) {
 #[inline(always)]
 pub fn run(group: &Group, shared: &mut Shared, push: &Push, b: &mut Bindings<'_>) {
     let count = push.extent.count(&b.counters, b.boxes.len());
-    // Tiles beyond the count give the empty box: the next round takes them like any other.
+    // Tiles beyond the count give the empty box, so the next round can read them like any other.
     let (start, end) = tile(group.index, TILE, count);
 
     let mut bounds = Aabb::EMPTY;
-    // As many rounds for every lane, so that all of them are at the barrier together.
+    // All lanes make the same number of rounds, so that they reach the barrier together.
     let rounds = (end - start).div_ceil(group.lanes);
     let mut round = 0;
     while round < rounds {

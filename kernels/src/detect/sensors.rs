@@ -1,4 +1,5 @@
-//! Takes out pairs with a sensor, and says which of them overlap: they make no contacts.
+//! Takes pairs with a sensor out of `touches`, because they make no contacts, and writes into `sensed` which of them
+//! overlap.
 
 use crate::gpu::{Load, Store};
 use crate::layout::{Extent, Pair};

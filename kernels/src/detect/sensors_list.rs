@@ -1,4 +1,5 @@
-//! Lists what overlaps sensors in this step, in the order of the pairs.
+//! Lists the overlaps with sensors in this step, in the order of the pairs. Reads `sensed` and its scan; writes
+//! `overlaps`.
 
 use crate::gpu::{Load, Store};
 use crate::layout::Pair;
@@ -19,22 +20,22 @@ stage! {
 layout! {
     /// Push constants of `sensors_list`.
     pub struct Push {
-        /// Room for pairs.
+        /// Capacity of the list of pairs.
         pub pairs: u32,
-        /// Room for overlaps.
+        /// Capacity of the list of overlaps.
         pub limit: u32,
     }
 
-    /// Something that overlaps a sensor.
+    /// An overlap of a collider with a sensor.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Overlap {
-        /// The sensor.
+        /// Slot of the sensor's collider.
         pub sensor: u32,
-        /// What overlaps it.
+        /// Slot of the collider that overlaps it.
         pub other: u32,
-        /// Which of the colliders that had their slots they are: the sensor in the lower half.
+        /// Generations of both slots: the sensor's in the lower 16 bits, the other's above.
         pub generations: u32,
-        /// Nothing.
+        /// Not used.
         pub spare: u32,
     }
 }

@@ -1,5 +1,5 @@
-//! Behind `gate`, in frames whose sub-steps the device chooses: closes it for a sub-step that is left out. `gate` itself is left
-//! out then, and with it everything that a host reads stays what the last sub-step made it.
+//! Runs after `gate` in frames whose sub-steps the device chooses: empties all dispatches of a sub-step that is not
+//! made. `gate` then has no effect either, so everything that the host reads stays as the last sub-step left it.
 
 use crate::detect::gate::{counter, dispatch, groups};
 use crate::gpu::{Load, Store, least};
@@ -19,18 +19,19 @@ stage! {
 layout! {
     /// Push constants of `substep_gate`.
     pub struct Push {
-        /// Dispatches of the primal pass, by colour and kind.
+        /// Number of dispatches of the primal pass, by colour and kind.
         pub ranges: u32,
     }
 }
 
-/// What is left of a need a frame later, at least: sub-steps come at once and go slowly, half of them in a fifth of a second at 60
-/// frames a second. What is thrown up by a blow has no forces on it, and would come down again in one long step.
+/// Fraction of a need that is left one frame later, at least. Sub-steps are added at once and removed slowly, half of
+/// them in a fifth of a second at 60 frames a second: a body that a blow threw into the air has no forces on it, and
+/// would come down in one long step.
 const FADE: f32 = 0.9;
-/// A need that asks for nothing any more, 1/s^2.
+/// Need below which no sub-steps are asked for, 1/s^2.
 const LEAST: f32 = 1e-3;
 
-/// Closes the gate, or notes that a sub-step is made.
+/// Empties the dispatches, or records that a sub-step is made.
 #[inline(always)]
 pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     if b.counters.at(counter::OPEN) == 0 {
@@ -47,14 +48,14 @@ pub fn run(_item: u32, push: &Push, b: &mut Bindings<'_>) {
     } else if b.args.at(dispatch::ONCE).x > 0 {
         b.counters.put(counter::LAST_DT, b.params.at(0).dt.to_bits());
         if is_last(b.counters.at(counter::STEPS), &b.counters) {
-            // `substep_need` raises it again to what there is.
+            // `substep_need` raises it again to the present need.
             let faded = FADE * f32::from_bits(b.counters.at(counter::NEED));
             b.counters.put(counter::NEED, if faded > LEAST { faded.to_bits() } else { 0 });
         }
     }
 }
 
-/// Whether a frame is over after so many steps.
+/// Whether the frame is complete after this number of steps.
 #[inline(always)]
 pub fn is_last(steps: u32, counters: &impl Load<u32>) -> bool {
     steps.wrapping_sub(counters.at(counter::FRAME_FIRST)) == counters.at(counter::SUBSTEPS)

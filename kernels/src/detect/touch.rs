@@ -1,12 +1,14 @@
-//! Which pairs of overlapping boxes really touch. Writes 1 or 0 for the scan that gives manifolds their places, and for
-//! two boxes the axis that was found, so that `contacts` need not look for it again. Hulls are left to `touch_hull`,
-//! cylinders and cones to `touch_curved`.
+//! Finds which pairs of overlapping boxes really touch. Writes `touches`, 1 or 0, whose scan gives manifolds their
+//! offsets, and for two boxes the separating axis, so that `contacts` need not search again. Hulls are left to
+//! `touch_hull`, cylinders and cones to `touch_curved`.
 
 use crate::detect::collide::{Solid, best_axis, other_contact, swept};
 use crate::gpu::{Load, Store};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
-use crate::state::rigid::{Approach, Body, Collider, Params, may_touch, senses, shape, spin_reach, world_pose};
+use crate::state::rigid::{
+    Approach, Body, Collider, Params, may_touch, own_velocity, senses, shape, spin_reach, world_pose,
+};
 use crate::{layout, stage};
 
 stage! {
@@ -50,10 +52,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
             let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
             let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
-            let mut approach = Approach::new(&b.params.at(0), &a, &c, va.linear, vc.linear);
+            let own_a = own_velocity(&a, &b.poses.at(a.what.body), &va);
+            let own_c = own_velocity(&c, &b.poses.at(c.what.body), &vc);
+            let mut approach = Approach::new(&b.params.at(0), &a, &c, own_a, own_c);
             let continuous = (a.is_continuous() || c.is_continuous()) && !senses(&a, &c);
             if continuous {
-                // Only for `continuous` to look at: contacts are made of what comes near by the way alone.
+                // This extra reach is only for the stage `continuous`: contacts are made only of what linear motion
+                // brings near.
                 let params = b.params.at(0);
                 approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
             }

@@ -1,4 +1,4 @@
-//! What `touch` and `touch_hull` leave out: pairs with a cylinder or a cone. Worlds without them do not run it.
+//! `touch` for pairs with a cylinder or a cone. Worlds without them do not run it. Writes `touches`.
 
 use crate::detect::collide::hull::Outlines;
 use crate::detect::collide::{Convex, Solid, curved_apart};
@@ -6,7 +6,7 @@ use crate::gpu::{Load, Store, glam::Vec3};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
 use crate::state::rigid::{
-    Approach, Body, Collider, Hull, HullFace, Params, may_touch, senses, shape, spin_reach, world_pose,
+    Approach, Body, Collider, Hull, HullFace, Params, may_touch, own_velocity, senses, shape, spin_reach, world_pose,
 };
 use crate::{layout, stage};
 
@@ -57,9 +57,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
     let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
-    let mut approach = Approach::new(&b.params.at(0), &a, &c, va.linear, vc.linear);
+    let own_a = own_velocity(&a, &b.poses.at(a.what.body), &va);
+    let own_c = own_velocity(&c, &b.poses.at(c.what.body), &vc);
+    let mut approach = Approach::new(&b.params.at(0), &a, &c, own_a, own_c);
     if (a.is_continuous() || c.is_continuous()) && !senses(&a, &c) {
-        // Only for `continuous` to look at: contacts are made of what comes near by the way alone.
+        // This extra reach is only for the stage `continuous`: contacts are made only of what linear motion brings
+        // near.
         let params = b.params.at(0);
         approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
     }

@@ -1,5 +1,5 @@
-//! What `touch` leaves out: pairs with a convex hull. Stands by itself because a hull's tables cost every pair that has
-//! none; worlds without hulls do not run it.
+//! `touch` for pairs with a convex hull. A stage of its own, because the tables of hulls would make every other pair
+//! slower; worlds without hulls do not run it. Writes `touches` and `axes`.
 
 use crate::detect::collide::hull::{Polytope, Tables, best_axis};
 use crate::detect::collide::{Solid, round_contact, swept};
@@ -7,8 +7,8 @@ use crate::gpu::{Load, Store, fmax, glam::Vec3};
 use crate::layout::{Extent, Pair};
 use crate::math::{Pose, Twist};
 use crate::state::rigid::{
-    Approach, Body, Collider, Hull, HullEdge, HullFace, Params, may_touch, senses, shape, spin_reach, thickness,
-    world_pose,
+    Approach, Body, Collider, Hull, HullEdge, HullFace, Params, may_touch, own_velocity, senses, shape, spin_reach,
+    thickness, world_pose,
 };
 use crate::{layout, stage};
 
@@ -68,15 +68,18 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let sa = Solid::new(&a, &world_pose(&a, &b.poses.at(a.what.body)));
     let sc = Solid::new(&c, &world_pose(&c, &b.poses.at(c.what.body)));
     let (va, vc) = (b.velocities.at(a.what.body), b.velocities.at(c.what.body));
-    let mut approach = Approach::new(&b.params.at(0), &a, &c, va.linear, vc.linear);
+    let own_a = own_velocity(&a, &b.poses.at(a.what.body), &va);
+    let own_c = own_velocity(&c, &b.poses.at(c.what.body), &vc);
+    let mut approach = Approach::new(&b.params.at(0), &a, &c, own_a, own_c);
     let continuous = (a.is_continuous() || c.is_continuous()) && !senses(&a, &c);
     if continuous {
-        // Only for `continuous` to look at: contacts are made of what comes near by the way alone.
+        // This extra reach is only for the stage `continuous`: contacts are made only of what linear motion brings
+        // near.
         let params = b.params.at(0);
         approach.near += spin_reach(&params, &a, va.angular) + spin_reach(&params, &c, vc.angular);
     }
     let near = approach.near;
-    // The one that is a hull in any case.
+    // Whether the first of the two is the hull; otherwise the second is.
     let first = c.what.shape == shape::HALF_SPACE;
     let mut axis = 0;
     let touch = if first {

@@ -1,5 +1,5 @@
-//! Tells which contacts of the last step are gone altogether: their colliders are too far from each other for a manifold. Those of
-//! colliders that were removed are not told.
+//! Reports contacts of the last step that no longer have a manifold, because their colliders are too far apart.
+//! Contacts of removed colliders are not reported. Writes `events`.
 
 use crate::detect::gate::counter;
 use crate::gpu::{Load, least};
@@ -22,9 +22,9 @@ stage! {
 layout! {
     /// Push constants of `touching_ended`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }

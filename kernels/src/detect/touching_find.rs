@@ -1,5 +1,5 @@
-//! Finds for every contact that somebody wants to be told of whether it pushed in the last step. It runs behind `contacts`, while
-//! the last step's rows are still there, and marks the contacts of that step that there are again.
+//! Finds for every contact with events whether it pushed in the last step, and marks last step's contacts that exist
+//! again. Runs after `contacts`, while the rows of the last step still exist. Writes `touched` and `met_again`.
 
 use crate::detect::contacts::find_cached;
 use crate::detect::gate::counter;
@@ -27,7 +27,7 @@ stage! {
 layout! {
     /// Push constants of `touching_find`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
     }
 }

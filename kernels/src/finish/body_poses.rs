@@ -1,6 +1,6 @@
-//! Poses as the user means them: of the body's own origin and axes instead of its centre of mass and principal axes. What a
-//! renderer draws; `layout::BODY_POSE_VERSION` says how it lies in memory. Poses of the frame before stay beside them, for
-//! motion vectors and interpolation.
+//! Writes poses as the user means them, of the body's own origin and axes instead of its centre of mass and principal
+//! axes, for a renderer to draw. `layout::BODY_POSE_VERSION` versions their layout. The poses of the frame before are
+//! kept beside them, for motion vectors and interpolation.
 
 use crate::gpu::{Load, Store};
 use crate::layout::BodyPose;
@@ -35,9 +35,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (frame, pose) = (b.body_frames.at(item), b.poses.at(item));
     let rotation = pose.rotation.then_after(&frame.axes.inverse());
     let position = pose.position - rotation.apply(frame.centre);
-    let present = (b.bodies.at(item).kind != kind::DISABLED) as u32;
+    let present = (!b.bodies.at(item).is(kind::DISABLED)) as u32;
     let now = BodyPose { position, present, rotation };
-    // A body that has just come was nowhere before.
+    // A body that was just added has no previous pose: it gets the present one.
     let before = b.body_poses.at(item);
     b.previous_body_poses.put(item, if before.present != 0 { before } else { now });
     b.body_poses.put(item, now);

@@ -1,16 +1,20 @@
-//! Keeps bodies with continuous detection from being where they could only have come through something.
+//! Keeps bodies with continuous detection from ending a step where they could only have come through something. Writes
+//! `poses`.
 //!
-//! Contacts across gaps stop what flies; they are linear, know nothing of rotation, and after a few iterations still give
-//! way. So the motion that the step ended with is gone through once more, against everything that its detection found near:
-//! by conservative advancement, which never goes farther than the gap divided by the fastest that it can close,
+//! Contacts across gaps stop flying bodies, but they are linear, do not include rotation, and after few iterations
+//! still give way. So this pass goes through the motion of the step once more, against everything that detection found
+//! near, by conservative advancement: it never advances by more than the gap divided by an upper bound of its closing
+//! speed. With t the time as a fraction of the step, n the normal from b to a, v and w the linear and angular motion in
+//! the step,
 //!
 //! ```text
 //!   t += gap / (n . (v_b - v_a) + |n x w_a| r_a + |n x w_b| r_b)        r: farthest point from the centre of mass
 //! ```
 //!
-//! A body that would overlap something more than it may stands at the end of the step where it first touched it, with
-//! the velocity it has: the next step begins there, and stops or turns it. What it lay in already counts as its surface.
-//! Others are taken where they really go, so a body that is hit by something fast must be continuous itself.
+//! A body that would overlap something by more than allowed ends the step where it first touched, and keeps its
+//! velocity; the next step starts there, and stops or deflects it. If it overlapped already, that depth counts as the
+//! surface. Other bodies are taken along their real motion, so a body that something fast may hit must be continuous
+//! itself.
 
 use crate::detect::collide::hull::{Polytope, Tables, best_axis};
 use crate::detect::collide::swept::axis_of;
@@ -53,9 +57,10 @@ layout! {
     }
 }
 
-/// Overlap that a step may leave more than there was, as a part of the thinner shape's half width.
+/// Overlap that a step may add, as a fraction of the thinner shape's half width.
 const ALLOWED: f32 = 0.1;
-/// Rounds of the advancement. Translation takes two; what spins comes nearer by a part of the gap each time.
+/// Largest number of rounds of the advancement. Translation takes two; a spinning body covers only part of the gap in
+/// each.
 const ROUNDS: u32 = 64;
 
 /// A body's motion in the step.
@@ -72,7 +77,7 @@ impl Motion {
         Self { start: b.starts.at(body), way: b.deltas.at(body), end: b.rotations.at(b.body_order.at(body)) }
     }
 
-    /// Where it is at a part of the step.
+    /// Its pose after a fraction of the step.
     #[inline(always)]
     fn at(&self, time: f32) -> Pose {
         let turned = Rotation::exp(self.way.angular * time).then_after(&self.start.rotation).normalized();
@@ -81,7 +86,7 @@ impl Motion {
     }
 }
 
-/// How far two colliders are apart, and along which direction, from b to a.
+/// Distance of two colliders, and the direction along which it is measured, from b to a.
 #[inline(always)]
 fn gap(t: &Tables<'_>, a: &Collider, b: &Collider, pose_a: &Pose, pose_b: &Pose) -> (f32, Vec3) {
     // What is round comes first, and a half-space last.
@@ -120,7 +125,7 @@ fn gap(t: &Tables<'_>, a: &Collider, b: &Collider, pose_a: &Pose, pose_b: &Pose)
     (apart, if swap { -normal } else { normal })
 }
 
-/// The part of the step after which a collider must stop, because it would come to be too deep in another; 1 if it need
+/// Fraction of the step after which a collider must stop, because it would become too deep in another; 1 if it need
 /// not.
 #[inline(always)]
 fn first_contact(t: &Tables<'_>, a: &Collider, b: &Collider, by_a: &Motion, by_b: &Motion) -> f32 {
@@ -128,7 +133,7 @@ fn first_contact(t: &Tables<'_>, a: &Collider, b: &Collider, by_a: &Motion, by_b
     let (turn_a, turn_b) = (by_a.way.angular, by_b.way.angular);
     let (radius_a, radius_b) = (turning_radius(a), turning_radius(b));
     let way = by_a.way.linear - by_b.way.linear;
-    // First to where it touches, then to where it is too deep.
+    // First to the time of contact, then to the time at which it is too deep.
     let (mut level, mut deep) = (0.0, 0.0);
     let (mut time, mut touched, mut stop) = (0.0, 1.0, 1.0);
     let mut round = 0;

@@ -1,5 +1,5 @@
-//! Poses between those of the last two frames, for a renderer with a rhythm of its own, written where the renderer wants them: into
-//! its own instance data, whatever else lies between one body and the next.
+//! Writes poses interpolated between the last two frames, for a renderer with its own frame rate. They go directly into
+//! the renderer's instance data, with any stride between one body and the next.
 
 use crate::gpu::{Load, Store};
 use crate::layout::BodyPose;
@@ -16,15 +16,15 @@ stage! {
 layout! {
     /// Push constants of `drawn_poses`.
     pub struct Push {
-        /// Poses that the target has room for.
+        /// Number of poses that the target has room for.
         pub count: u32,
-        /// Body slots there are; those behind hold no body.
+        /// Number of body slots; poses from there on have no body.
         pub bodies: u32,
         /// First word of the first pose.
         pub first: u32,
         /// Words from one pose to the next.
         pub stride: u32,
-        /// 0 for the pose of the frame before, 1 for the last one.
+        /// Weight of the interpolation: 0 for the pose of the frame before, 1 for the last one.
         pub part: f32,
     }
 }

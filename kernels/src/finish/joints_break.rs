@@ -1,6 +1,7 @@
-//! What every joint pulled with in the step, and which of them it was too much for. The multiplier is compared with the limit, not
-//! stiffness times error: it is the force, whatever the stiffness. A broken joint does nothing from the next step on. One whose force is no
-//! number breaks too, whatever its limits: a body of it is about to be taken out, and it would take the other along.
+//! Writes the force of every joint in the step, and breaks joints whose limit it exceeds. The multiplier is compared
+//! with the limit, not stiffness times error, because it is the force whatever the stiffness. A broken joint does
+//! nothing from the next step on. A joint whose force is not finite breaks whatever its limits, because one of its
+//! bodies is about to be disabled and would take the other along. Writes `joint_forces`, `joints` and `events`.
 
 use crate::detect::gate::counter;
 use crate::gpu::{Load, Store, finite, glam::Vec3, sqrt};
@@ -28,11 +29,11 @@ stage! {
 layout! {
     /// Push constants of `joints_break`.
     pub struct Push {
-        /// Joints.
+        /// Number of joints.
         pub count: u32,
-        /// Not 0: there are no multipliers, the force is that of the stiffness.
+        /// Not 0: there are no multipliers, so the force is stiffness times error.
         pub penalty: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }
@@ -64,7 +65,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             }
             r += 1;
         }
-        // Squares of what has no limit are infinite, and nothing is beyond that.
+        // A joint without a limit has an infinite one, whose square nothing exceeds.
         let beyond = |v: Vec3, most: f32| v.length_squared() > most * most;
         let known = finite(force.x) & finite(force.y) & finite(force.z);
         let known = known & finite(torque.x) & finite(torque.y) & finite(torque.z);

@@ -1,4 +1,5 @@
-//! What a step leaves behind: velocities, broken joints, contacts for the next step (Algorithm 1, line 37).
+//! End of a step: velocities (Algorithm 1, line 37), broken joints, events, and the cache of contacts for the next
+//! step. Reads what the solver wrote; writes persistent state.
 
 pub mod body_poses;
 pub mod continuous;
@@ -8,7 +9,10 @@ pub mod second_velocity;
 pub mod sensors_keep;
 pub mod sensors_tell;
 pub mod soft_break;
+pub mod soft_keep;
+pub mod soft_pairs_keep;
 pub mod soft_velocity;
+pub mod soft_vertices;
 pub mod stiffness_store;
 pub mod store;
 pub mod substep_need;

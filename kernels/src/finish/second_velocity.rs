@@ -1,10 +1,10 @@
-//! Velocities at the end of a step of second order, behind everything that takes velocities for the way bodies went; and what
-//! the next step needs to know of this one. See `second_predict`.
+//! Writes the velocities at the end of a step of second order, and what the next step needs to know of this one. Runs
+//! after every pass that takes velocity times dt for the motion of a body. See `second_predict`.
 
 use crate::gpu::{Load, abs, fmax, fmin, sqrt};
 use crate::math::Twist;
 use crate::solve::joints::JointForce;
-use crate::state::rigid::{Body, Entry, Params, contact_row, joint_row};
+use crate::state::rigid::{Body, Entry, Params, contact_row, gravity, joint_row};
 use crate::state::second::{LastStep, Weights};
 use crate::{layout, stage};
 
@@ -28,18 +28,19 @@ layout! {
     }
 }
 
-/// Sum of what joints pull at a body with, in what it takes to hold and to accelerate it, up to which it is integrated to second
-/// order, and
+/// Sum of the pulls of a body's joints, relative to the force that holds and accelerates it, up to which the body is
+/// integrated to second order.
 const LIGHTLY: f32 = 4.0;
-/// from which on to first; between, in proportion. What is pulled at with many times its own weight shakes faster than a step
-/// can follow, and few iterations lag behind: implicit Euler damps that. Chosen on chains and pendulums.
+/// The same sum from which on it is integrated to first order; in between, in proportion. A body under many times its
+/// own weight oscillates faster than a step can follow, and few iterations lag behind: implicit Euler damps that.
+/// Chosen on chains and pendulums.
 const HEAVILY: f32 = 16.0;
-/// How many times as light the other body of a joint may be. What holds a heavier one is such a chain, and a load that is
-/// integrated otherwise than it gained 4% to 20% of energy.
+/// By how many times the other body of a joint may be lighter. A light body that holds a heavier one is such a chain,
+/// and a load that was integrated otherwise than it gained 4% to 20% of energy.
 const LOPSIDED: f32 = 4.0;
-/// Change of acceleration from a step to the next that is a jump, in accelerations.
+/// Relative change of acceleration from one step to the next that counts as a jump.
 const JUMP: f32 = 0.5;
-/// Change of velocity in a step that is none, as a part of it.
+/// Relative change of velocity in a step that counts as none.
 const STEADY: f32 = 0.01;
 
 /// Finishes one body.
@@ -56,7 +57,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut velocity = went;
     let mut smooth = body.is_dynamic() && contact_row(&b.rows, item, u32::MAX).count() == 0;
     let mut then = (velocity.linear - last.start.linear) * (1.0 / dt);
-    let weight = sqrt(params.gravity.length_squared()) * abs(body.gravity_scale);
+    let weight = sqrt(gravity(&b.params, body.world()).length_squared()) * abs(body.gravity_scale);
     if last.used != 0 {
         let weights = Weights::new(dt, &last);
         let per_step = 1.0 / (weights.ahead * dt);

@@ -1,4 +1,4 @@
-//! Keeps the list of what overlaps sensors for the next step.
+//! Copies the list of overlaps with sensors for the next step.
 
 use crate::detect::gate::counter;
 use crate::detect::sensors_list::Overlap;
@@ -16,7 +16,7 @@ stage! {
 layout! {
     /// Push constants of `sensors_keep`.
     pub struct Push {
-        /// Room for overlaps.
+        /// Capacity of the list of overlaps.
         pub limit: u32,
     }
 }

@@ -1,6 +1,6 @@
-//! Tells what began and what ended overlapping a sensor: what is in this step's list and not in that of the last one, and the other
-//! way round. Each lane goes through the other list from one end to the other: for some thousand overlaps that is less than
-//! sorting both.
+//! Reports which overlaps with sensors began and ended: those in this step's list and not in the last one, and the
+//! reverse. Each lane searches the other list from one end to the other; for some thousand overlaps that is cheaper
+//! than sorting both. Writes `events`.
 
 use crate::detect::gate::counter;
 use crate::detect::sensors_list::Overlap;
@@ -20,9 +20,9 @@ stage! {
 layout! {
     /// Push constants of `sensors_tell`.
     pub struct Push {
-        /// Room for overlaps.
+        /// Capacity of the list of overlaps.
         pub limit: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }

@@ -1,13 +1,12 @@
-//! What every attachment pulled its particle with in the step, and which of them it was too much for. As with joints, the
-//! multiplier is compared with the limit. One that has let go does nothing from the next step on.
+//! Breaks attachments whose force in the step exceeds their limit. As with joints, the multiplier is compared with the
+//! limit. A broken attachment does nothing from the next step on. Writes `attachment_states` and `events`.
 
 use crate::detect::gate::counter;
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, sqrt};
 use crate::math::{Pose, Twist};
-use crate::solve::soft::{lever, off};
+use crate::solve::soft::Hook;
 use crate::state::events::{EventRecord, append, event};
-use crate::state::rigid::NONE;
 use crate::state::soft::{Attachment, AttachmentState, HARD};
 use crate::{layout, stage};
 
@@ -28,11 +27,11 @@ stage! {
 layout! {
     /// Push constants of `soft_break`.
     pub struct Push {
-        /// Attachments.
+        /// Number of attachments.
         pub count: u32,
-        /// Not 0: there are no multipliers, the force is that of the stiffness.
+        /// Not 0: there are no multipliers, so the force is stiffness times error.
         pub penalty: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }
@@ -49,20 +48,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let mut pull = state.lambda;
     if (push.penalty != 0) | (attachment.stiffness < HARD) {
-        let to_world = attachment.body == NONE;
-        let body = if to_world { 0 } else { attachment.body };
-        let lever = lever(&attachment, to_world, &b.poses.at(body));
-        let mut moved = b.deltas.at(body);
-        let mut start = b.starts.at(body).position;
-        if to_world {
-            moved = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
-            start = Vec3::ZERO;
-        }
+        let hook = Hook::of(&attachment, &b.starts, &b.deltas, &b.poses);
         let at = attachment.particle;
-        pull = off(b.soft_positions.at(at), b.soft_deltas.at(at), start, &moved, lever) * state.k;
+        pull = hook.off(b.soft_positions.at(at), b.soft_deltas.at(at)) * state.k;
     }
     state.force = pull * -1.0;
-    // The square of no limit is infinite, and nothing is beyond that.
+    // An attachment without a limit has an infinite one, whose square nothing exceeds.
     if pull.length_squared() > attachment.max_force * attachment.max_force {
         state.broken = 1;
         state.lambda = Vec3::ZERO;

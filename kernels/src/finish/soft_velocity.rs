@@ -1,5 +1,5 @@
-//! Velocities of particles from the way each went (Algorithm 1, line 37), and where it came to. One whose state is no
-//! longer finite stays where it was, at rest.
+//! Writes velocities and final positions of particles from how far each moved (Algorithm 1, line 37). A particle whose
+//! state is no longer finite goes back to where it was, at rest.
 
 use crate::detect::gate::counter;
 use crate::gpu::glam::Vec3;
@@ -27,7 +27,7 @@ layout! {
     pub struct Push {
         /// Number of particles.
         pub count: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }

@@ -1,4 +1,5 @@
-//! Keeps the stiffness of every row of a contact for the next step, when each has its own (Eq. 19).
+//! Caches the stiffness of every row of a contact for the next step, when each row has its own (Eq. 19). Writes
+//! `cached_stiffness`.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{record, word};
@@ -19,12 +20,12 @@ stage! {
 layout! {
     /// Push constants of `stiffness_store`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
     }
 }
 
-/// Vectors that are kept of a manifold: tangent, bitangent and normal, a word a point.
+/// Vectors that are cached for a manifold: tangent, bitangent and normal, with one word for each point.
 pub const ROWS: u32 = TANGENTS + 1;
 
 /// Keeps one manifold.
@@ -39,7 +40,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             .put(item.wrapping_mul(ROWS) + row, b.tangent_stiffness.at(item.wrapping_mul(TANGENTS) + row));
         row += 1;
     }
-    // Without the sign, which says that a point slid.
+    // Without the sign, which marks a point that slid.
     let normal = b.points.at(record(item) + word::K);
     let size = UVec4::new(normal.x & SIZE, normal.y & SIZE, normal.z & SIZE, normal.w & SIZE);
     b.cached_stiffness.put(item.wrapping_mul(ROWS) + TANGENTS, size);

@@ -1,10 +1,11 @@
-//! How short the sub-steps of the next frame must be: the largest ratio of a body's geometric stiffness to its inertia
-//! ("Adaptive Sub-stepping", Eq. 4 and 9), from what its contacts and joints pushed and pulled with in the last sub-step.
+//! Finds how short the sub-steps of the next frame must be: the largest ratio of a body's geometric stiffness to its
+//! inertia ("Adaptive Sub-stepping", Eq. 4 and 9), from the forces of its contacts and joints in the last sub-step.
+//! Writes the counter `NEED`.
 //!
-//! A force F at a lever r turns with its body, and the torque changes with the rotation by K = r F^T - (r . F) I. Those of all
-//! forces on a body are added up, and the lengths of the columns, along the principal axes, are the diagonal. A rod or a rope
-//! under a pull f also resists being pushed across its line, by f over its length; a torque counts by half of it, as in the
-//! solver's own Hessian.
+//! A force F at a lever r acts on a body that turns, so its torque changes with the rotation by K = r F^T - (r . F) I.
+//! These are added up over all forces on a body, and the lengths of the columns, along the principal axes, are the
+//! diagonal. A rod or a rope under a pull f also resists motion across its line, by f over its length; a torque counts
+//! by half of it, as in the solver's Hessian.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Manifold, Record, record};
@@ -39,7 +40,7 @@ layout! {
     }
 }
 
-/// Beyond it a ratio is no longer one of anything that moves.
+/// Upper bound of a ratio: larger ones do not come from anything that moves.
 const LARGEST: f32 = 1e30;
 
 /// Geometric stiffness of a body.

@@ -1,5 +1,6 @@
-//! Keeps what the next step needs of surfaces, behind `store`: the torque of every manifold, and anchors where the surfaces
-//! they are on have carried them, and no force of contacts that bounced. So what sticks to a belt goes with it, and its error is only what it slipped on it.
+//! Caches what the next step needs of surfaces, after `store`: the torque of every manifold, anchors moved along with
+//! their surfaces, and no force for contacts that bounced. So a body that sticks to a belt moves with it, and its error
+//! is only how far it slipped on the belt.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{Head, Manifold, Record, record};
@@ -31,14 +32,15 @@ stage! {
 layout! {
     /// Push constants of `surfaces_store`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
         /// Not 0: contacts may have bounced.
         pub bounces: u32,
     }
 }
 
-/// How far a point of a body's space goes with the surface of a collider, along a plane with this normal in body space.
+/// How far a point in a body's space moves with the surface of a collider, along the plane with this normal in body
+/// space.
 #[inline(always)]
 fn carried(collider: &Collider, material: &Material, n: Vec3, anchor: Vec3, dt: f32) -> Vec3 {
     let velocity = material.linear + material.angular.cross(anchor - collider.pose.position);
@@ -56,7 +58,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let surface = Surface::load(&b.surfaces, item);
     b.cached_torques.put(item, words(surface.torque, 0));
     if (push.bounces != 0) & (b.counters.at(counter::BOUNCES) != 0) {
-        // What bounced flies apart: in the next step its force would push once more.
+        // Bodies that bounced are separating: a cached force would push them once more in the next step.
         let bounced = four(b.impacts.at(item.wrapping_mul(impact::word::COUNT).wrapping_add(impact::word::BOUNCED)));
         let mut k = 0;
         while k < POINTS {

@@ -1,5 +1,6 @@
-//! Tells which contacts began to push, went on pushing or no longer push, to whoever asked for it: with the impulse of the step and the
-//! point it acted at. Contacts nobody asked about cost a look at their colliders.
+//! Reports which contacts began to push, went on pushing or stopped, for colliders that asked for it, with the impulse
+//! of the step and its point of action. For other contacts it only reads their colliders. Writes `events` and
+//! `last_touching`.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, Manifold, Record, record};
@@ -29,9 +30,9 @@ stage! {
 layout! {
     /// Push constants of `touching_tell`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }
@@ -51,7 +52,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let head = Head::load(&window, 0);
         let (t, u) = tangents(head.normal);
         let points = FourPoints::load(&window, 0);
-        // Along the normal multipliers are negative where they push: forces are on b. Each point counts by how hard it pushes.
+        // Normal multipliers are negative where they push, because forces are those on b. Each point is weighted by its
+        // force.
         let mut force = Vec3::ZERO;
         let mut lever = Vec3::ZERO;
         let mut pushes = 0.0;
@@ -65,7 +67,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             }
             k += 1;
         }
-        // The impulse that is told, from which on it is: that of whoever asks for less, of those who ask.
+        // Threshold of the impulse: the lower one, if both colliders ask for events.
         let impulse = force * -b.params.at(0).dt;
         let least_impulse = if !asks(&two) {
             b.report_impulses.at(ends.collider_a)

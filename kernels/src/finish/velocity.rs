@@ -1,6 +1,6 @@
-//! Velocities from the way each body went (Algorithm 1, line 37; rotation by logarithm), and where it came to. A body whose state is no longer
-//! finite, position, rotation or velocity, is put back to where it started and taken out; its neighbours go on. So is a kinematic one that
-//! its velocity carries out of the range of numbers.
+//! Writes velocities and final poses of bodies from how far each moved (Algorithm 1, line 37; rotation by logarithm). A
+//! body whose position, rotation or velocity is no longer finite goes back to where it started and is disabled; its
+//! neighbours go on. The same happens to a kinematic body whose velocity takes it out of the range of floats.
 
 use crate::detect::gate::counter;
 use crate::gpu::glam::{UVec4, Vec3};
@@ -35,7 +35,7 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Room for events.
+        /// Capacity of the list of events.
         pub events: u32,
     }
 }
@@ -54,9 +54,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     // SAFETY: here and below, `item` is the number of the invocation, and these are stored and loaded by number only.
-    let (mut body, delta) = unsafe { (b.bodies.at_own(item), b.deltas.at_own(item)) };
-    let moves = body.kind == kind::DYNAMIC;
-    if !moves && body.kind != kind::KINEMATIC {
+    let (body, delta) = unsafe { (b.bodies.at_own(item), b.deltas.at_own(item)) };
+    let moves = body.is_dynamic();
+    if !moves && !body.is(kind::KINEMATIC) {
         return;
     }
     let (start, rank) = (b.starts.at(item), b.body_order.at(item));
@@ -69,15 +69,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let ways = (&start.rotation, &pose.rotation);
         turned = SolverBody::rolling_turn(&b.solver_bodies, rank, body.inertia, ways, turned);
     }
-    // A way that is finite may be too long for a velocity that is.
+    // A finite motion divided by dt may overflow.
     let velocity = Twist { linear: delta.linear * scale, angular: turned * scale };
     if is_finite(&velocity) & is_pose(&pose) {
         if !moves {
-            // It goes where it was told, with the velocity that it was told.
+            // A kinematic body goes where it was told, with the velocity it was told.
             return;
         }
         if fast {
-            // The pass behind takes the difference for what it did itself.
+            // The stabilising pass takes the difference of delta and velocity times dt for its own motion.
             b.deltas.put(item, Twist { linear: delta.linear, angular: turned });
         }
         // SAFETY: as above.
@@ -87,10 +87,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             b.velocities.put_own(item, velocity);
         }
     } else {
-        body.kind = kind::DISABLED;
-        b.bodies.put(item, body);
+        b.bodies.put(item, body.turned_into(kind::DISABLED));
         SolverBody::hold(&mut b.solver_bodies, rank);
-        // What is told of it must be a number, even where the pose it starts from is none.
+        // The pose that is shown must be finite, even if the one at the start is not.
         let origin = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
         b.poses.put(item, if is_pose(&start) { start } else { origin });
         b.velocities.put(item, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });

@@ -6,24 +6,27 @@
 //!
 //! * **every index is checked.** A load beyond the end gives zeros, a store or an atomic there does nothing. Neither
 //!   panics. Debug builds count them ([`strays`]), so that tests see an index that a stage got wrong.
-//! * **no element is ever raced for.** A buffer that a stage only reads ([`Read`]) is written by nobody meanwhile: a recording
-//!   refuses to bind a buffer twice to a dispatch that writes it, and commands run one after the other. A buffer that
-//!   it writes ([`Write`]) is shared by all threads, and wrong contents may send two invocations to one element. So its
-//!   elements are loaded and stored a word at a time by relaxed atomics: plain moves for the processor, and no data race
-//!   for the language. What is read then may be a mixture of two values of the element, never undefined.
-//! * **every bit pattern is a value.** Elements are plain old data of 32-bit words; there are no references, bools or enums in buffers.
-//!   Memory is aligned to 64 bytes.
+//! * **no element is ever raced for.** A buffer that a stage only reads ([`Read`]) is written by nobody meanwhile: a
+//!   recording refuses to bind a buffer twice to a dispatch that writes it, and commands run one after the other. A
+//!   buffer that it writes ([`Write`]) is shared by all threads, and wrong contents may send two invocations to one
+//!   element. So its elements are loaded and stored a word at a time by relaxed atomics: plain moves for the processor,
+//!   and no data race for the language. What is read then may be a mixture of two values of the element, never
+//!   undefined.
+//! * **every bit pattern is a value.** Elements are plain old data of 32-bit words; there are no references, bools or
+//!   enums in buffers. Memory is aligned to 64 bytes.
 //! * **loops end.** Stages hold ranges that they read from memory against the length of the list that they are about.
 //!
-//! What a hot loop knows better is said with `unsafe` and a reason: [`Write::put_own`] and [`Write::own`] are for elements whose index comes
-//! from the number of the invocation alone, so that no contents of memory can make another one touch them: plain accesses, which
-//! the compiler may join. Numbers of invocations are different within a dispatch: recordings refuse more than 32 bits can count. Records of several elements are checked once
-//! ([`Read::window`], [`Write::window_mut`]).
+//! What a hot loop knows better is said with `unsafe` and a reason: [`Write::put_own`] and [`Write::own`] are for
+//! elements whose index comes from the number of the invocation alone, so that no contents of memory can make another
+//! one touch them: plain accesses, which the compiler may join. Numbers of invocations are different within a dispatch:
+//! recordings refuse more than 32 bits can count. Records of several elements are checked once ([`Read::window`],
+//! [`Write::window_mut`]).
 //!
 //! # What holds on a GPU
-//! Accesses are not checked by the kernels. With valid contents no index is beyond its buffer. With others, a device with `robustBufferAccess`
-//! keeps loads and stores within the bound buffers, and loops end as they do on the CPU; races give some value, as they do there.
-//! Without the feature, the contents of buffers and push constants are the host's responsibility.
+//! Accesses are not checked by the kernels. With valid contents no index is beyond its buffer. With others, a device
+//! with `robustBufferAccess` keeps loads and stores within the bound buffers, and loops end as they do on the CPU;
+//! races give some value, as they do there. Without the feature, the contents of buffers and push constants are the
+//! host's responsibility.
 
 use core::marker::PhantomData;
 
@@ -50,8 +53,8 @@ pub struct Write<'a, T> {
     borrow: PhantomData<&'a mut T>,
 }
 
-/// `N` elements of a buffer that a stage only reads, one after the other: a record that is checked once. Zeros where they do not all
-/// lie in the buffer.
+/// `N` elements of a buffer that a stage only reads, one after the other: a record that is checked once. Zeros where
+/// they do not all lie in the buffer.
 #[derive(Clone, Copy)]
 pub struct Window<'a, T, const N: u32> {
     #[cfg(target_arch = "spirv")]
@@ -63,8 +66,8 @@ pub struct Window<'a, T, const N: u32> {
     borrow: PhantomData<&'a T>,
 }
 
-/// `N` elements of a buffer that a stage writes, one after the other, checked once. What is stored is dropped where they do not all lie in
-/// the buffer.
+/// `N` elements of a buffer that a stage writes, one after the other, checked once. What is stored is dropped where
+/// they do not all lie in the buffer.
 pub struct WindowMut<'a, T, const N: u32> {
     #[cfg(target_arch = "spirv")]
     slice: &'a mut [T],
@@ -151,7 +154,8 @@ mod target {
     impl<T: Copy> Load<T> for Read<'_, T> {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
-            // SAFETY: with contents that the engine wrote, indices lie in the buffer; with others see the module's head.
+            // SAFETY: with contents that the engine wrote, indices lie in the buffer; with others see the module's
+            // head.
             unsafe { *self.slice.index_unchecked(i as usize) }
         }
     }
@@ -265,6 +269,12 @@ mod target {
         }
 
         #[inline(always)]
+        pub fn put_now(&mut self, i: u32, value: u32) {
+            // SAFETY: as for `Read::at`.
+            unsafe { arch::atomic_store::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), value) }
+        }
+
+        #[inline(always)]
         pub fn lower(&mut self, i: u32, value: u32) -> u32 {
             // SAFETY: as for `Read::at`.
             unsafe { arch::atomic_u_min::<_, QUEUE, RELAXED>(self.slice.index_unchecked_mut(i as usize), value) }
@@ -337,7 +347,8 @@ mod target {
         STRAYS.load(Ordering::Relaxed)
     }
 
-    /// Counts an access beyond the end of a buffer. Nothing at all without debug assertions: a call would cost registers.
+    /// Counts an access beyond the end of a buffer. Nothing at all without debug assertions: a call would cost
+    /// registers.
     #[inline(always)]
     fn stray() {
         if cfg!(debug_assertions) {
@@ -363,8 +374,8 @@ mod target {
         if inside { start.wrapping_add(i as usize) } else { ZEROS.0.as_ptr().cast_mut().cast() }
     }
 
-    /// Elements that are loaded from a chosen address, zeros or the buffer: the loads stay part of what uses them. Small ones are loaded
-    /// behind a branch, which is quicker for a word.
+    /// Elements that are loaded from a chosen address, zeros or the buffer: the loads stay part of what uses them.
+    /// Small ones are loaded behind a branch, which is quicker for a word.
     const fn is_large<T>() -> bool {
         size_of::<T>() > 8 && size_of::<T>() <= ZEROS_SIZE
     }
@@ -498,8 +509,8 @@ mod target {
         /// A view of `len` elements from `start` on.
         ///
         /// # Safety
-        /// The elements are initialised, aligned for `T` and stay alive for the view's lifetime; meanwhile they are touched
-        /// only through views of this kind.
+        /// The elements are initialised, aligned for `T` and stay alive for the view's lifetime; meanwhile they are
+        /// touched only through views of this kind.
         #[inline(always)]
         pub unsafe fn new(start: *mut T, len: usize) -> Self {
             Self { start, len, borrow: PhantomData }
@@ -566,8 +577,8 @@ mod target {
         /// Unchecked, plain access to elements of this invocation.
         ///
         /// # Safety
-        /// Whatever is loaded or stored through it has an index below [`Write::len`], and is touched by no other invocation
-        /// of the dispatch, whatever memory and push constants hold.
+        /// Whatever is loaded or stored through it has an index below [`Write::len`], and is touched by no other
+        /// invocation of the dispatch, whatever memory and push constants hold.
         #[inline(always)]
         pub unsafe fn own(&mut self) -> Own<'_, T> {
             Own { start: self.start, len: self.len, borrow: PhantomData }
@@ -618,7 +629,8 @@ mod target {
         #[inline(always)]
         fn at(&self, i: u32) -> T {
             if is_large::<T>() {
-                // SAFETY: within the buffer, which is only touched through views of this kind while there is one, or the zeros.
+                // SAFETY: within the buffer, which is only touched through views of this kind while there is one, or
+                // the zeros.
                 unsafe { load_words(inside_or_zeros(self.start, self.len, i, 1)) }
             } else if (i as usize) < self.len {
                 // SAFETY: within the buffer, which is only touched through views of this kind while there is one.
@@ -673,6 +685,14 @@ mod target {
         #[inline(always)]
         pub fn now(&self, i: u32) -> u32 {
             self.word(i).map_or(0, |word| word.load(Ordering::Relaxed))
+        }
+
+        /// Stores the word at `i`, which others may be looking at [now](Self::now).
+        #[inline(always)]
+        pub fn put_now(&mut self, i: u32, value: u32) {
+            if let Some(word) = self.word(i) {
+                word.store(value, Ordering::Relaxed);
+            }
         }
 
         /// Lowers the word at `i` to `value` unless it is lower already, atomically, and returns what it was.

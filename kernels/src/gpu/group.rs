@@ -3,10 +3,11 @@
 //! Nothing here assumes a subgroup size. The width is taken from the number of subgroups that really run, not from
 //! the `SubgroupSize` built-in, because some drivers report the largest size there and run a smaller one.
 //!
-//! Lanes of a subgroup that part ways are not promised to meet again before the next subgroup operation: Vulkan 1.2 has no
-//! reconvergence. So wherever one follows, control flow is the same for all lanes of a subgroup. A loop whose length differs goes on
-//! while [any](Group::any) lane has something left, and lanes that are done make its rounds without doing anything; conditions around a
-//! subgroup operation are the same for the subgroup. `lanes.rs` plays stages through lane by lane and tells when they are not.
+//! Lanes of a subgroup that part ways are not promised to meet again before the next subgroup operation: Vulkan 1.2 has
+//! no reconvergence. So wherever one follows, control flow is the same for all lanes of a subgroup. A loop whose length
+//! differs goes on while [any](Group::any) lane has something left, and lanes that are done make its rounds without
+//! doing anything; conditions around a subgroup operation are the same for the subgroup. `lanes.rs` plays stages
+//! through lane by lane and tells when they are not.
 
 /// One lane's view of its workgroup. On the CPU a workgroup is one lane in one subgroup.
 #[derive(Clone, Copy)]
@@ -43,7 +44,8 @@ impl Group {
         self.lanes / self.subgroups
     }
 
-    /// This lane's place in the workgroup: subgroup by subgroup, so that lanes of a subgroup are neighbours on any device.
+    /// This lane's place in the workgroup: subgroup by subgroup, so that lanes of a subgroup are neighbours on any
+    /// device.
     #[inline(always)]
     pub fn place(&self) -> u32 {
         self.subgroup * self.width() + self.slot
@@ -55,13 +57,13 @@ impl Group {
         f32::from_bits(self.from_slot(value.to_bits(), slot))
     }
 
-    /// Exclusive prefix over the lanes' `value`, and the total. `shared` needs a word a subgroup and is free again after.
-    /// Sums that do not fit are held at `u32::MAX`, so that a count which overflows is still seen as too large.
+    /// Exclusive prefix over the lanes' `value`, and the total. `shared` needs a word a subgroup and is free again
+    /// after. Sums that do not fit are held at `u32::MAX`, so that a count which overflows is still seen as too large.
     #[inline(always)]
     pub fn exclusive<const N: usize>(&self, shared: &mut [u32; N], value: u32) -> (u32, u32) {
         use super::{Load, Store};
-        // Within the subgroup: after round r every lane holds the sum of the 2^r lanes up to itself. All lanes take part
-        // in every shuffle; those without a left neighbour ask themselves and drop the answer.
+        // Within the subgroup: after round r every lane holds the sum of the 2^r lanes up to itself. All lanes take
+        // part in every shuffle; those without a left neighbour ask themselves and drop the answer.
         let mut inclusive = value;
         let mut reach = 1;
         while reach < self.width() {
@@ -101,11 +103,19 @@ pub fn saturating_sum(a: u32, b: u32) -> u32 {
 mod target {
     use super::*;
     use spirv_std::arch;
+    use spirv_std::memory::{Scope, Semantics};
 
     impl Group {
         #[inline(always)]
         pub fn barrier(&self) {
             arch::workgroup_memory_barrier_with_group_sync();
+        }
+
+        #[inline(always)]
+        pub fn storage_barrier(&self) {
+            const WORKGROUP: u32 = Scope::Workgroup as u32;
+            const SEEN: u32 = Semantics::UNIFORM_MEMORY.bits() | Semantics::ACQUIRE_RELEASE.bits();
+            arch::control_barrier::<WORKGROUP, WORKGROUP, SEEN>();
         }
 
         #[inline(always)]
@@ -177,6 +187,13 @@ mod target {
         pub fn barrier(&self) {
             #[cfg(test)]
             lanes::barrier(self);
+        }
+
+        /// The same for what they wrote atomically to buffers.
+        #[inline(always)]
+        #[cfg_attr(test, track_caller)]
+        pub fn storage_barrier(&self) {
+            self.barrier();
         }
 
         /// The same for this lane's subgroup only.

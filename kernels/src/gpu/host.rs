@@ -1,4 +1,4 @@
-//! What the host knows of a stage: its bindings and how to run it natively. Not compiled for the GPU.
+//! The host's description of a stage: its bindings, and how to run it natively. Not compiled for the GPU.
 
 use super::Word;
 use core::marker::PhantomData;
@@ -101,6 +101,11 @@ pub struct Stage {
     /// reaches; `push` has `push_size` bytes; what runs at the same time on other threads are other workgroups of the
     /// same dispatch, or stages that share no written buffer with it.
     pub run: unsafe fn(Call<'_>, Range<u32>),
+    /// The same on nothing but the instructions that every processor of the kind has. The bits are the same.
+    ///
+    /// # Safety
+    /// As for `run`.
+    pub baseline: unsafe fn(Call<'_>, Range<u32>),
 }
 
 impl core::fmt::Debug for Stage {

@@ -1,8 +1,8 @@
 //! A workgroup of many lanes, played on threads: for tests of what the CPU's single lane cannot show.
 //!
-//! Every lane is a thread that runs the stage with its own [`Group`]. Subgroup operations and barriers wait for each other as on a
-//! device, and give what they give there. Unlike a device, this one tells when lanes of a subgroup part ways before an operation:
-//! when they are not all at the same one, or some have ended while others wait.
+//! Every lane is a thread that runs the stage with its own [`Group`]. Subgroup operations and barriers wait for each
+//! other as on a device, and give what they give there. Unlike a device, this one tells when lanes of a subgroup part
+//! ways before an operation: when they are not all at the same one, or some have ended while others wait.
 
 use super::Group;
 use std::cell::RefCell;
@@ -132,7 +132,8 @@ pub fn workgroup<T: Send>(lanes: u32, width: u32, run: impl Fn(&Group) -> T + Sy
     results.into_iter().map(|result| result.into_inner().unwrap().expect("every lane has run")).collect()
 }
 
-/// Runs `body` for every lane of workgroup `index`, which has `lanes` of them in subgroups of `width`. Says how they parted, if they did.
+/// Runs `body` for every lane of workgroup `index`, which has `lanes` of them in subgroups of `width`. Says how they
+/// parted, if they did.
 pub fn play(index: u32, lanes: u32, width: u32, body: impl Fn(&Group) + Sync) -> Result<(), String> {
     let state = State {
         lanes: vec![Doing::Running; lanes as usize],
@@ -271,11 +272,12 @@ mod tests {
     #[test]
     fn scans_sums_and_sorts_keep_subgroups_together() {
         let counters = List::<u32>::zeros(4);
-        for (width, count) in WIDTHS.into_iter().flat_map(|w| [1, 3, 777, 1024, 4095, 5000].map(|n| (w, n))) {
+        let counts = [(1, 0), (3, 1), (777, 0), (1024, 1), (4095, 0), (5000, 1)];
+        for (width, (count, few)) in WIDTHS.into_iter().flat_map(|w| counts.map(|n| (w, n))) {
             let (values, out, more) = (List::of(count, hash), List::<u32>::zeros(5000), List::<u32>::zeros(5000));
             let extent = crate::layout::Extent::host(count as u32);
-            let scan = scan_sums::Push { extent, total: 0, tile: 1 };
-            let sort = sort_count::Push { extent, shift: 8, tiles: 2 };
+            let scan = scan_sums::Push { extent, total: 0, tile: 1, few };
+            let sort = sort_count::Push { extent, shift: 8, tiles: 2, group: few };
             let (values, counters, out, more) = (&values, &counters, &out, &more);
             // Every lane has a copy of workgroup memory: it says where things go, not who goes through the code.
             for index in 0..2 {
@@ -285,17 +287,20 @@ mod tests {
                     scan_sums::run(group, &mut [0; 256], &scan, &mut b);
                     let mut b = scan_spine::Bindings { sums: v, counters: counters.write(), prefixes: out.write() };
                     scan_spine::run(group, &mut [0; 256], &scan, &mut b);
+                    let c = counters.write();
                     let mut b = scan_apply::Bindings { values: v, counters: c, before: v, prefixes: out.write() };
                     scan_apply::run(group, &mut [0; 256], &scan, &mut b);
+                    let c = counters.read();
                     let mut b = reduce::Bindings { values: v, counters: c, partials: out.write() };
                     reduce::run(group, &mut [0; 256], &reduce::Push { extent, op: 0 }, &mut b);
-                    let mut b = sort_count::Bindings { keys: v, counters: c, table: out.write() };
+                    let mut b = sort_count::Bindings { keys: v, counters: c, table: out.write(), sums: more.write() };
                     sort_count::run(group, &mut [0; 256], &sort, &mut b);
                     let mut b = sort_scatter::Bindings {
                         keys: v,
                         payloads: v,
                         counters: c,
                         table: v,
+                        sums: v,
                         keys_out: out.write(),
                         payloads_out: more.write(),
                     };
@@ -349,7 +354,8 @@ mod tests {
         }
     }
 
-    /// What `momentum` and `primal` work on: bodies with rows of different lengths, and joints, some of them to the world.
+    /// What `momentum` and `primal` work on: bodies with rows of different lengths, and joints, some of them to the
+    /// world.
     struct Scene {
         params: List<Params>,
         bodies: List<Body>,
@@ -471,7 +477,7 @@ mod tests {
             let s = scene(n);
             let ranges = List(vec![ColourRange { start: 3, end: n as u32, lanes }]);
             for (index, serial) in [(0, 0), (1, 0), (0, 1)].into_iter().take(if lanes == 1 { 3 } else { 2 }) {
-                let push = primal::Push { range: 0, serial };
+                let push = primal::Push { range: 0, rest: serial };
                 let played = play(index, 64, width, |group| {
                     let mut b = primal_joints::Bindings {
                         params: s.params.read(),

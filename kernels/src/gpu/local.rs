@@ -1,9 +1,9 @@
-//! A few values that a lane keeps by number. GPUs cannot index registers: an array with a variable index lives in memory,
-//! an access a lane. So it is unrolled there into a choice between all of them; the CPU indexes.
+//! A small array of a lane. A GPU cannot index registers, so an array with a variable index would live in memory, with
+//! one access a lane. There every access is unrolled into a selection between all elements; the CPU indexes.
 
 use super::{Load, Store};
 
-/// Up to eight values. What is put to a place that is not there is lost, and costs a GPU less than a branch around it.
+/// Up to eight values. A store beyond the end is dropped, which costs a GPU less than a branch around it.
 #[derive(Clone, Copy)]
 pub struct Local<T, const N: usize>([T; N]);
 

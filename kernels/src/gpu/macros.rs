@@ -41,8 +41,8 @@ macro_rules! layout {
 /// }
 /// ```
 ///
-/// A stage that only needs subgroups leaves `shared` out, and its `run` gets none. With `wide` in its place, `run` is told
-/// what a lane works on at once: `run::<F: OfPoints>`.
+/// A stage that only needs subgroups leaves `shared` out, and its `run` gets none. With `wide` in its place, `run` is
+/// told what a lane works on at once: `run::<F: OfPoints>`.
 ///
 /// It makes `Bindings` (what `run` gets), the entry point `"morton"`, and on the host `STAGE` and `Bind`, the typed
 /// set of buffers that a plan fills in.
@@ -168,6 +168,7 @@ macro_rules! stage {
             }),*],
             push_text: |bytes| format!("{:?}", bytemuck::pod_read_unaligned::<Push>(bytes)),
             run: choose,
+            baseline,
         };
 
         /// Runs workgroups natively, on the instructions that every processor of the kind has. Wide stages take as much
@@ -199,6 +200,11 @@ macro_rules! stage {
             unsafe { native::<$crate::gpu::WideV3>(call, groups) }
         }
 
+        unsafe fn baseline(call: $crate::gpu::Call<'_>, groups: core::ops::Range<u32>) {
+            // SAFETY: the contract is the caller's.
+            unsafe { native::<$crate::gpu::Wide>(call, groups) }
+        }
+
         unsafe fn choose(call: $crate::gpu::Call<'_>, groups: core::ops::Range<u32>) {
             #[cfg(target_arch = "x86_64")]
             if $crate::gpu::has_v3() {
@@ -206,7 +212,7 @@ macro_rules! stage {
                 return unsafe { native_v3(call, groups) };
             }
             // SAFETY: the contract is the caller's.
-            unsafe { native::<$crate::gpu::Wide>(call, groups) }
+            unsafe { baseline(call, groups) }
         }
     };
 

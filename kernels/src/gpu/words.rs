@@ -1,4 +1,5 @@
-//! What every 32-bit word of a buffer's element is. Host only: tests compare buffers field by field with it.
+//! Names and types of the 32-bit words of a buffer's element. Host only; tests use it to compare buffers field by
+//! field.
 
 use super::glam::{UVec4, Vec3};
 
@@ -16,7 +17,8 @@ pub enum Scalar {
 /// A word of an element. Its offset is its place in the list: words lie without gaps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Word {
-    /// Names of the fields that lead to it, with points in between: `pose.position.x`. Empty when the element is a scalar.
+    /// Names of the fields that lead to it, with points in between: `pose.position.x`. Empty when the element is a
+    /// scalar.
     pub path: String,
     /// Its type.
     pub scalar: Scalar,

@@ -1,4 +1,4 @@
-//! Where every body stands in the order of the colours: the order the other way round.
+//! Writes the place of every body in the order of the colours: the inverse permutation of that order.
 
 use crate::gpu::{Load, Store};
 use crate::{layout, stage};
@@ -18,7 +18,7 @@ layout! {
     }
 }
 
-/// Tells one body where it stands.
+/// Writes the place of one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.count {

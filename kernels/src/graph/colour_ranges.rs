@@ -1,7 +1,7 @@
-//! Where each colour's nodes of each kind start in the list sorted by both, how many lanes a node of them gets, and the
-//! dispatches over them.
+//! Finds where the nodes of each colour and kind begin in the list sorted by both, chooses how many lanes work on a
+//! node, and writes the dispatches over them (`ranges`, `args`).
 
-use crate::detect::gate::groups;
+use crate::detect::gate::{counter, groups};
 use crate::gpu::{Store, least};
 use crate::layout::DispatchArgs;
 use crate::primitives::search::lower_bound;
@@ -23,14 +23,16 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Colours there are; behind them comes the fallback.
+        /// Number of colours; the fallback comes after them.
         pub colours: u32,
-        /// Kinds of nodes, see [`node`](crate::state::rigid::node).
+        /// Number of kinds of nodes, see [`node`](crate::state::rigid::node).
         pub kinds: u32,
         /// Lanes for a body of a small colour; a power of two.
         pub lanes: u32,
-        /// Bodies from which on a colour is not small, and its bodies get one lane each.
+        /// Number of bodies above which a colour counts as large, and its bodies get one lane each.
         pub large: u32,
+        /// Colours that have a dispatch of their own. The others are solved with the fallback.
+        pub swept: u32,
     }
 }
 
@@ -48,23 +50,22 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let count = EntryRange { start, end }.within(bodies).count();
     let lanes = if fallback || count >= push.large { 1 } else { push.lanes };
     b.ranges.put(item, ColourRange { start, end, lanes });
-    b.args.put(
-        item,
-        groups(
-            if fallback { (count > 0) as u32 } else { count },
-            LANES >> least(lanes.trailing_zeros(), LANES.trailing_zeros()),
-        ),
-    );
+    let mut size = groups(count, LANES >> least(lanes.trailing_zeros(), LANES.trailing_zeros()));
     if fallback {
+        // One workgroup for it and for all colours that have no dispatch, of this kind or another.
+        let rest = lower_bound(&b.keys, bodies, least(push.swept, push.colours).wrapping_mul(push.kinds));
+        size = groups((rest < end) as u32, 1);
         // `gate` has set it to 0.
-        b.counters.add(crate::detect::gate::counter::FALLBACK, count);
+        b.counters.add(counter::FALLBACK, count);
+    } else if count > 0 {
+        b.counters.raise(counter::COLOURS, item / if push.kinds > 0 { push.kinds } else { 1 } + 1);
     }
+    b.args.put(item, size);
 }
 
 #[cfg(all(test, not(target_arch = "spirv")))]
 mod tests {
     use super::*;
-    use crate::detect::gate::counter;
     use crate::gpu::{Load, Read, Write};
     use crate::state::rigid::node;
 
@@ -79,7 +80,7 @@ mod tests {
         let mut counters = vec![0u32; counter::COUNT as usize];
         let mut ranges = vec![ColourRange { start: 0, end: 0, lanes: 0 }; 6];
         let mut args = vec![DispatchArgs { x: 9, y: 9, z: 9 }; 6];
-        let push = Push { count: keys.len() as u32, colours, kinds, lanes: 4, large: 50 };
+        let push = Push { count: keys.len() as u32, colours, kinds, lanes: 4, large: 50, swept: colours };
         // SAFETY: as many elements as there are, which live until the end of the test and are touched by nothing else
         // meanwhile.
         let mut b = unsafe {
@@ -92,6 +93,7 @@ mod tests {
         };
         (0..64).for_each(|item| run(item, &push, &mut b));
         assert_eq!(counters.at(counter::FALLBACK), 4);
+        assert_eq!(counters.at(counter::COLOURS), 2);
         let mut place = 0;
         for (colour, kind) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
             let count = nodes.iter().find(|n| (n.0, n.1) == (colour, kind)).map_or(0, |n| n.2 as u32);

@@ -1,8 +1,9 @@
-//! After the last round: bodies that still share a colour with a neighbour, or found none free, go into the fallback,
-//! which solves them one after the other. Writes the keys that sort bodies by colour, and by kind within a colour.
+//! Runs after the last round of colouring. Bodies that still share a colour with a neighbour, or found none free, go
+//! into the fallback, which solves them one after the other. Writes the colours, and the keys that sort bodies by
+//! colour and by kind within a colour.
 
 use crate::gpu::{Load, Store};
-use crate::graph::colour::precedes;
+use crate::graph::colour::{number, precedes};
 use crate::state::rigid::{Body, Entry, node, row};
 use crate::{layout, stage};
 
@@ -16,6 +17,7 @@ stage! {
         write 5 keys: u32,
         write 6 order: u32,
         write 7 changes: u32,
+        read 8 locals: u32,
     }
 }
 
@@ -24,12 +26,14 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Colours there are; the fallback comes behind them.
+        /// Number of colours; the fallback comes after them.
         pub colours: u32,
-        /// Rounds of colouring.
+        /// Number of rounds of colouring.
         pub rounds: u32,
-        /// Kinds of nodes, see [`node`].
+        /// Number of kinds of nodes, see [`node`].
         pub kinds: u32,
+        /// As in `colour`.
+        pub worlds: u32,
     }
 }
 
@@ -39,7 +43,7 @@ pub const UNSOLVED: u32 = 255;
 /// Settles one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    // For the next step. There are fewer than a workgroup takes.
+    // Clears the flags of the rounds for the next step; there are fewer of them than items in a workgroup.
     if item < push.rounds {
         b.changes.put(item, 0);
     }
@@ -55,7 +59,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         while e < near.end {
             // SAFETY: `row` has held the end against the number of entries.
             let other = unsafe { b.entries.known(e) }.other;
-            if b.coloured.at(other) == mine && precedes(other, item) && b.bodies.at(other).is_dynamic() {
+            let number = |body: u32| number(&b.locals, push.worlds, body);
+            if b.coloured.at(other) == mine && precedes(number(other), number(item)) && b.bodies.at(other).is_dynamic()
+            {
                 colour = push.colours;
             }
             e += 1;

@@ -1,10 +1,11 @@
-//! Two entries a manifold and two a joint, one for each body that forces move: the keys and payloads that are sorted
-//! into rows. Manifolds come first, and the sort is stable: so does every row list them.
+//! Writes two entries for every manifold and every joint, one for each dynamic body: keys and payloads, which are then
+//! sorted into rows. Manifolds come first and the sort is stable, so every row lists contacts before joints. Also
+//! empties every body's row, before `rows` fills those that have entries.
 
 use crate::detect::manifold::Manifold;
 use crate::gpu::Load;
 use crate::solve::joints::Joint;
-use crate::state::rigid::Body;
+use crate::state::rigid::{Body, clear_row};
 use crate::{layout, stage};
 
 stage! {
@@ -15,15 +16,16 @@ stage! {
         read 3 counters: u32,
         write 4 keys: u32,
         write 5 payloads: u32,
+        write 6 rows: u32,
     }
 }
 
 layout! {
     /// Push constants of `entries`.
     pub struct Push {
-        /// Room for entries of manifolds.
+        /// Capacity for entries of manifolds.
         pub contacts: u32,
-        /// Room for entries.
+        /// Capacity for all entries.
         pub limit: u32,
         /// Number of bodies, and the key of entries that belong to none: behind all others.
         pub nobody: u32,
@@ -33,12 +35,16 @@ layout! {
 /// Writes one entry.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
+    if item < push.nobody {
+        clear_row(&mut b.rows, item);
+    }
     if item >= push.limit {
         return;
     }
     let mut body = push.nobody;
     if item >= push.contacts {
-        // A slot without a joint, and the world, are no body. A broken joint keeps its entries: it may be repaired.
+        // An empty joint slot and the world belong to no body. A broken joint keeps its entries, because it may be
+        // repaired.
         let joint = b.joints.at((item - push.contacts) >> 1);
         body = if (item - push.contacts) & 1 == 0 { joint.body_a } else { joint.body_b };
     } else if item >> 1 < b.counters.at(crate::detect::gate::counter::SOLVED) {

@@ -1,32 +1,33 @@
-//! How a stage goes through the islands that `islands` found and a sort laid side by side: keys are the islands, in order, and those
-//! that are in none come last with a key of `count`.
+//! How a stage goes through the islands that `islands` found, after a sort has laid their members side by side. Keys
+//! are the numbers of the islands, in order; bodies without an island come last, with the key `count`.
 //!
-//! Every workgroup has a tile of places. Islands up to a tile are a lane's work, a longer one is that of the first subgroup of the
-//! workgroup in whose tile it begins, where no other one so long can begin. Sums are made in a fixed order.
+//! Every workgroup has a tile of places. One lane processes an island that is no longer than a tile. The first subgroup
+//! of the workgroup processes the longer island that begins in its tile; no second one that long can begin there. Sums
+//! are made in a fixed order.
 //!
-//! Sums over lanes want all lanes of a subgroup at once. So all of them make the same rounds, with an island or without, and in a round
-//! islands are either all short, each with a single lane, or there is only the long one.
+//! Sums over lanes need all lanes of a subgroup at once. Therefore all lanes make the same rounds, with an island or
+//! without, and a round has either only short islands, one a lane, or only the long one.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, Load, OfBodies, Read, least};
 
-/// Places in the list of members that a workgroup looks at.
+/// Number of places in the list of members that a workgroup covers.
 pub const TILE: u32 = 64;
 
-/// What a lane works on: every `step`-th member from `first` to `end`, with or without the others of its subgroup.
+/// The share of a lane in an island: every `step`-th member from `first` to `end`, alone or together with its subgroup.
 #[derive(Clone, Copy)]
 pub struct IslandShare {
-    /// The first of them.
+    /// Place of its first member.
     pub first: u32,
-    /// Behind the last of the island; not above `first` when there is nothing to do.
+    /// End of the island; not above `first` if there is nothing to do.
     pub end: u32,
-    /// From one to the next.
+    /// Distance from one of its members to the next.
     pub step: u32,
     /// Where the island begins.
     pub start: u32,
 }
 
-/// What a lane has to do in its workgroup's tile, part by part.
+/// The shares of a lane in its workgroup's tile, one after the other.
 pub struct TileShares {
     first: u32,
     count: u32,
@@ -44,13 +45,13 @@ impl TileShares {
         Self { first, count, round: 0, rounds }
     }
 
-    /// Whether there are more of them: the same for all lanes of the workgroup.
+    /// Whether there are more shares: the same for all lanes of the workgroup.
     #[inline(always)]
     pub fn more(&self) -> bool {
         self.round < self.rounds
     }
 
-    /// The next one; it may be nothing. All lanes of a subgroup ask together.
+    /// The next share, which may be empty. All lanes of a subgroup call it together.
     #[inline(always)]
     pub fn next(&mut self, islands: &Read<'_, u32>, group: &Group) -> IslandShare {
         self.round += 1;
@@ -68,7 +69,7 @@ impl TileShares {
 fn any(islands: &impl Load<u32>, first: u32, count: u32) -> bool {
     let mut any = false;
     if first < count && islands.at(first) < count {
-        // None begins in the middle of a long one.
+        // Inside a long island none begins.
         any = first == 0 || islands.at(first - 1) != islands.at(least(first + TILE, count) - 1);
     }
     any
@@ -85,8 +86,8 @@ fn begins(islands: &impl Load<u32>, place: u32, count: u32) -> bool {
     begins
 }
 
-/// Where the island that begins at a place ends; 0 if none does, or a long one. All lanes of a subgroup ask together, and count as far
-/// as the one with the longest island.
+/// End of the island that begins at a place; 0 if none begins there, or a long one. All lanes of a subgroup call it
+/// together, and search as far as the lane with the longest island.
 #[inline(always)]
 fn end_of_short(islands: &impl Load<u32>, group: &Group, place: u32, count: u32) -> u32 {
     let begins = begins(islands, place, count);
@@ -127,8 +128,8 @@ fn end_of(islands: &impl Load<u32>, place: u32, count: u32) -> u32 {
 }
 
 impl IslandShare {
-    /// This lane's share of the long island that begins in the tile from `first` on, if one does: it is the last that begins there. All lanes
-    /// of the first subgroup find the same.
+    /// This lane's share of the long island that begins in the tile from `first` on, if there is one; it is the last
+    /// that begins there. All lanes of the first subgroup find the same one.
     #[inline(always)]
     fn of_long(islands: &impl Load<u32>, group: &Group, first: u32, count: u32) -> Self {
         let mut part = Self { first, end: 0, step: group.width(), start: first };
@@ -139,7 +140,7 @@ impl IslandShare {
         if group.subgroup == 0 && behind > first {
             let start = behind - 1;
             let end = end_of(islands, start, count);
-            // Up to a tile it was a lane's in an earlier round.
+            // An island up to a tile long was processed by one lane in an earlier round.
             if end - start > TILE {
                 part = Self { first: start + group.slot, end, step: group.width(), start };
             }

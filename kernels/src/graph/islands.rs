@@ -1,12 +1,13 @@
-//! Which bodies hang together: what contacts and joints connect, unless one of the contacts is with something that does not move.
-//! `momentum` moves such islands as a whole. Joints to what does not move are no obstacle: it takes them into account.
+//! Finds islands: bodies that contacts and joints connect, unless one of the contacts is with something that does not
+//! move. `momentum` moves each island as a whole; it takes joints to things that do not move into account, so these do
+//! not exclude an island. Writes `parents`, `island_of` and the keys by which members are sorted.
 //!
-//! Sets are joined as in a lock-free union-find: every body points to one of its set with a lower number, the first of a set to
-//! itself, and numbers only ever become lower. Whoever comes first, in the end the first of every set is its lowest
-//! body, so the result is the same in every run although the ways there are not; hence a stage in three phases, the
-//! last of which leaves only what is certain. More may be joined behind it, and bodies told again: what joints tie
-//! together is found on the way to what touches. All the bodies that are not free are one set, the ground, lower than
-//! all others.
+//! Sets are joined by a lock-free union-find: every body points to one of its set with a lower number, the first of a
+//! set to itself, and numbers only ever become lower. In whatever order lanes run, the first of every set ends up as
+//! its lowest body, so the result is the same in every run although intermediate states are not. Hence the stage has
+//! three phases, the last of which only uses what is final. After it more sets may be joined and islands written again:
+//! islands of joints alone are found on the way to those of joints and contacts. All bodies that are not free form one
+//! set, the ground, lower than all others.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Manifold, Record, record};
@@ -31,6 +32,7 @@ stage! {
         read 11 joint_rows: JointRow,
         read 12 row_states: RowState,
         write 13 island_of: u32,
+        update 14 jointed_worlds: u32,
     }
 }
 
@@ -41,18 +43,20 @@ layout! {
         pub count: u32,
         /// One of [`phase`].
         pub phase: u32,
-        /// Bits of [`ties`]: what joins sets now, or, when bodies learn their islands, what has joined them.
+        /// Bits of [`ties`]: what joins sets in this phase, or in the last phase what has joined them.
         pub ties: u32,
+        /// Not 0 where there are several worlds: each has its own word of `jointed_worlds`.
+        pub worlds: u32,
     }
 }
 
-/// What the stage does.
+/// Phases of the stage.
 pub mod phase {
-    /// Every body that something may push is a set.
+    /// Makes every dynamic body that something touches a set of its own.
     pub const APART: u32 = 0;
-    /// Sets that push each other are joined.
+    /// Joins sets that are connected.
     pub const JOIN: u32 = 1;
-    /// Every body learns its island.
+    /// Writes the island of every body.
     pub const SETTLE: u32 = 2;
 }
 
@@ -66,7 +70,7 @@ pub mod ties {
     pub const STIFF: u32 = 4;
 }
 
-/// The set of what is not free. Body `i` is `i + 1`.
+/// The set of bodies that are not free. The number of body `i` is `i + 1`.
 pub const GROUND: u32 = 0;
 
 /// Looks at one body.
@@ -76,7 +80,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     if push.phase == phase::APART {
-        // What nothing touches goes its own way already.
+        // A body that nothing touches already moves correctly on its own.
         let alone = (row(&b.rows, item, u32::MAX).count() == 0) | !b.bodies.at(item).is_dynamic();
         let set = if alone { GROUND } else { item + 1 };
         b.parents.put(item, set);
@@ -95,9 +99,24 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         b.keys.put(item, key);
         b.members.put(item, item);
         b.island_of.put(item, key);
+        // Where room was made for joints and there are none, contacts make no islands: a world does not know of room,
+        // nor of joints in other worlds.
+        let world = b.bodies.at(item).world();
+        let mut with_joints = true;
+        if push.ties == (ties::JOINTS | ties::TOUCHING) {
+            let several = push.worlds != 0;
+            with_joints =
+                if several { b.jointed_worlds.now(world) != 0 } else { b.counters.now(counter::ISLANDS) != 0 };
+        }
+        if push.worlds != 0 && key < push.count {
+            if push.ties == ties::JOINTS {
+                b.jointed_worlds.or(world, 1);
+            } else if !with_joints {
+                b.keys.put(item, push.count);
+                b.island_of.put(item, push.count);
+            }
+        }
         // Mostly there is none, and nothing need be sorted.
-        // Where room was made for joints and there are none, contacts make no islands: a world does not know of room.
-        let with_joints = push.ties != (ties::JOINTS | ties::TOUCHING) || b.counters.now(counter::ISLANDS) != 0;
         if key < push.count && with_joints {
             b.counters.or(counter::ISLANDS, push.count);
         }
@@ -113,11 +132,12 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
         // SAFETY: `contact_row` has held the end against the number of entries.
         let entry = unsafe { b.entries.known(e) };
         let other = entry.other;
-        // Once for each two; what does not move has no row of its own.
+        // Each pair is joined once; a body that does not move has no row of its own.
         let fixed = !b.bodies.at(other).is_dynamic();
         let touching = push.ties & ties::TOUCHING != 0;
         let ours = if touching { entry.is_a() || fixed } else { entry.is_a() && !fixed };
-        // Points lie far away, and most bodies of a heap are of one set already.
+        // Tested before the points are read, because these lie far away and most bodies of a heap are in one set
+        // already.
         if ours
             && first(b, item + 1) != first(b, other.wrapping_add(1))
             && (touching || stiff_contact(entry.manifold(), b))
@@ -137,7 +157,7 @@ fn join_joints(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let entry = b.entries.at(e);
         // Once for each two; one to the world names the body itself.
         let ties = entry.is_a() && entry.other != item && b.joints.at(entry.joint()).flags & flag::BROKEN == 0;
-        // The ground is not to be joined: `momentum` knows of joints to it.
+        // Joints to the ground do not join, because `momentum` handles them itself.
         if ties && b.bodies.at(item).is_dynamic() && b.bodies.at(entry.other).is_dynamic() {
             let all = push.ties & ties::JOINTS != 0;
             if all || stiff_joint(entry.joint(), b) {
@@ -178,24 +198,24 @@ fn stiff_joint(index: u32, b: &Bindings<'_>) -> bool {
     stiff
 }
 
-/// The first of a body's set. On the way there, every other one learns to point farther.
+/// The first of a body's set. Shortens the path on the way: every other body on it is made to point farther.
 #[inline(always)]
 fn first(b: &mut Bindings<'_>, body: u32) -> u32 {
     let mut at = body;
     let mut parent = if at == GROUND { GROUND } else { b.parents.now(at - 1) };
-    // Numbers become lower with every round, or it ends: `phase::APART` leaves no higher ones.
+    // Ends, because numbers become lower with every round: `phase::APART` leaves no higher ones.
     while parent < at && parent != GROUND {
         let next = b.parents.now(parent - 1);
         b.parents.lower(at - 1, next);
         at = parent;
         parent = next;
     }
-    // A driver that cuts loops short (llvmpipe, after 65,535 rounds) may leave it in the middle of a chain: to the ground with it, which
-    // is left alone, rather than half an island moved without the other half.
+    // A driver that cuts loops short (llvmpipe, after 65,535 rounds) may stop in the middle of a chain. The body then
+    // goes to the ground, which is never moved: better than moving half an island without the other half.
     if parent == at { parent } else { GROUND }
 }
 
-/// Makes one set of two.
+/// Joins two sets.
 #[inline(always)]
 fn join(b: &mut Bindings<'_>, body: u32, other: u32) {
     let mut one = first(b, body);
@@ -204,8 +224,8 @@ fn join(b: &mut Bindings<'_>, body: u32, other: u32) {
         let low = if one < two { one } else { two };
         let high = if one < two { two } else { one };
         let before = b.parents.lower(high - 1, low);
-        // If someone else was faster and had it point to a third, that one and ours are to be joined now. Both are lower than
-        // `high`, so this comes to an end.
+        // If another lane was faster and made it point to a third set, that one and ours must be joined now. Both are
+        // lower than `high`, so this ends.
         one = low;
         two = low;
         if before != high {

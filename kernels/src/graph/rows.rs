@@ -1,6 +1,6 @@
-//! Where each body's entries of every kind start and end in the sorted list, and the list itself as the next step will
-//! need it. Every entry says too which body is at its other end: whoever wants to know only that need not look into
-//! manifolds and joints that lie all over memory.
+//! Writes where each body's entries of every kind begin and end in the sorted list (`rows`), and the entries
+//! themselves, in the form that the next step needs too. Every entry also names the body at its other end, so that a
+//! pass which needs only that does not have to read manifolds and joints scattered over memory.
 
 use crate::detect::manifold::Manifold;
 use crate::gpu::{Load, Store, least};
@@ -22,9 +22,9 @@ stage! {
 layout! {
     /// Push constants of `rows`.
     pub struct Push {
-        /// Room for entries of manifolds: payloads from there on are those of joints.
+        /// Capacity for entries of manifolds: payloads from there on belong to joints.
         pub contacts: u32,
-        /// Entries there is room for.
+        /// Capacity for all entries.
         pub limit: u32,
         /// Key of entries that belong to no body.
         pub nobody: u32,
@@ -46,8 +46,8 @@ fn entry_of(body: u32, place: u32, push: &Push, b: &Bindings<'_>) -> Entry {
     }
 }
 
-/// Looks at one entry and its neighbours. Every word of a row is written by one item: the first of a kind says where
-/// that kind begins, and those before it which have none; the last of the row where it ends.
+/// Processes one entry and its neighbours. Every word of a row is written by one item: the first entry of a kind writes
+/// where that kind begins, and where missing kinds before it do; the last entry of the row writes where it ends.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let limit = least(push.limit, least(b.keys.len(), b.payloads.len()));
@@ -66,7 +66,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut word = 0;
     // SAFETY: as above.
     if item > 0 && unsafe { b.keys.known(item - 1) } == key {
-        // Kinds never become lower in a row.
+        // Kinds never decrease within a row.
         word = 1;
         if kind > 0 {
             // SAFETY: as above.

@@ -1,5 +1,5 @@
-//! Bodies that particles are held to are in no island: `momentum` and `aggregates` move islands to where the forces that
-//! they know of balance, and know nothing of particles. Between the phases of `islands` they are given to the ground.
+//! Puts bodies with attached particles into the ground set between the phases of `islands`, so that they are in no
+//! island: `momentum` and `aggregates` balance the forces they know, and know nothing of particles.
 
 use crate::gpu::{Load, Store};
 use crate::state::soft::SOFT_ROW_WORDS;

@@ -1,4 +1,4 @@
-//! Where each body's row of what holds particles to it begins and ends in the sorted list. Rows were empty before.
+//! Writes where each body's row of attachments begins and ends in the sorted list. All rows were cleared before.
 
 use crate::gpu::{Load, Store, least};
 use crate::state::soft::SOFT_ROW_WORDS;
@@ -14,7 +14,7 @@ stage! {
 layout! {
     /// Push constants of `soft_rows`.
     pub struct Push {
-        /// Entries.
+        /// Number of entries.
         pub limit: u32,
         /// Key of entries that belong to no body.
         pub nobody: u32,

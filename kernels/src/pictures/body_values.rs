@@ -1,4 +1,4 @@
-//! What colours tell of every body: its class, the sum of the normal forces on it, or its speed.
+//! Writes the value that the colour of every body shows: its class, the sum of the normal forces on it, or its speed.
 
 use crate::detect::manifold::{FourPoints, record, word};
 use crate::gpu::{Load, Store, glam::UVec4, sqrt};

@@ -1,4 +1,4 @@
-//! From light to bytes: the mean over all samples, bright tones compressed as film does, red green blue alpha, row by row.
+//! Converts light to bytes: the mean over all samples, tone-mapped, as red, green, blue and alpha, row by row.
 
 use crate::gpu::{Load, Store, fmax, fmin, glam::Vec3, sqrt};
 use crate::pictures::common::{View, pixel};

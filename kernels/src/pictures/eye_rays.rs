@@ -1,5 +1,4 @@
-//! The ray of every pixel, for one sample. Samples lie at the same places in every pixel: what differs from pixel to pixel
-//! is the light, not where it is looked at.
+//! Writes the ray of every pixel for one sample. Samples lie at the same places within every pixel.
 
 use crate::gpu::{Load, Store, sqrt};
 use crate::pictures::common::{Spot, View, pixel, spot};

@@ -1,4 +1,5 @@
-//! Pictures of the world, ray by ray.
+//! Ray-traced pictures of the world. Stages read poses, colliders and the hierarchy, and write only buffers of the
+//! picture.
 
 pub mod body_values;
 pub mod common;
@@ -6,4 +7,5 @@ pub mod develop;
 pub mod eye_rays;
 pub mod occlusion;
 pub mod shade;
+pub mod soft_shadows;
 pub mod sunlight;

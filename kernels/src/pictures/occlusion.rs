@@ -1,4 +1,4 @@
-//! How much of the sky each hit sees: a few short rays into the half of space above its surface.
+//! Finds how much of the sky each hit sees, by a few short rays into the half space above its surface.
 
 use crate::gpu::{Load, Store, least};
 use crate::layout::{Node, Volume};
@@ -44,7 +44,7 @@ pub const MOST: u32 = 64;
 
 /// Looks around from one hit.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
-    // What has no hit of its own must not be looked at from: it would be, for as many as a push constant says.
+    // An item without a hit of its own must stop here: it would otherwise trace as many rays as the push constant says.
     if item >= least(push.count, b.hits.len()) {
         return;
     }

@@ -1,5 +1,5 @@
-//! The light that comes back along each ray: sun, sky, and what the ground throws back; sky and haze where nothing is near.
-//! Adds one sample to the picture.
+//! Computes the light that comes back along each ray: sun, sky, and what the ground reflects; sky and haze where
+//! nothing is near. Adds one sample to the picture.
 //!
 //! Shapes are drawn so that their motion can be seen: boxes with darker edges, round ones in two tones, the
 //! ground in squares.
@@ -7,6 +7,7 @@
 use crate::gpu::{Load, Store, abs, fmax, fmin, glam::Vec3, sqrt};
 use crate::math::Pose;
 use crate::pictures::common::{BODIES, CLASSES, RAMP, View, hash, show};
+use crate::queries::rays::soft::{SOFT, is_soft};
 use crate::queries::rays::{Hit, Ray};
 use crate::state::rigid::{Body, Collider, NONE, shape, world_pose};
 use crate::{layout, stage};
@@ -135,6 +136,15 @@ fn body_colour(b: &Bindings<'_>, view: &View, body: u32) -> Vec3 {
     }
 }
 
+/// The colour of a triangle of a soft body: every other pair is darker, so that its motion can be seen.
+#[inline(always)]
+fn soft_colour(b: &Bindings<'_>, view: &View, soft: u32, triangle: u32) -> Vec3 {
+    let tone = if (triangle >> 1) & 1 == 0 { 1.0 } else { 0.84 };
+    // Not that of the rigid body in the same slot.
+    let own = b.palette.at(hash(soft.wrapping_add(0x0005_0f7b)) % BODIES);
+    (if view.show == show::BODY { own } else { FIXED }) * tone
+}
+
 /// Adds one sample of one pixel.
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
@@ -144,8 +154,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let behind = sky(ray.direction, view.sun);
     let mut light = behind;
     if hit.collider != NONE {
-        let collider = b.colliders.at(hit.collider);
-        let pose = world_pose(&collider, &b.poses.at(hit.body));
+        // A triangle of a soft body has no collider and no pose: it is drawn with those in slot 0 out of use.
+        let soft = is_soft(hit.collider);
+        let collider = b.colliders.at(if soft { 0 } else { hit.collider });
+        let pose = world_pose(&collider, &b.poses.at(if soft { 0 } else { hit.body }));
         let point = ray.origin + ray.direction * hit.distance;
         let local = pose.rotation.inverse().apply(point - pose.position);
         let n = hit.normal;
@@ -153,10 +165,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let size = hit.distance * 2.0 * sqrt(view.up.length_squared()) / view.height as f32;
         let footprint = size / facing;
 
-        let ground = collider.what.shape == shape::HALF_SPACE;
+        let ground = !soft & (collider.what.shape == shape::HALF_SPACE);
         let albedo = if ground {
             let squares = chequered(local.x / view.cell, local.z / view.cell, footprint / view.cell);
             GROUND * (0.86 + 0.28 * squares)
+        } else if soft {
+            soft_colour(b, &view, hit.body, hit.collider & !SOFT)
         } else if b.bodies.at(hit.body).is_dynamic() {
             body_colour(b, &view, hit.body) * marking(&collider, local, size)
         } else {

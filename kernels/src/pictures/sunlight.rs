@@ -1,4 +1,4 @@
-//! Whether the sun reaches what each ray met: a ray to a point of its disc.
+//! Finds whether the sun reaches each hit, by a ray to a point of the sun's disc.
 
 use crate::gpu::{Load, Store, glam::Vec3, least, sin_cos, sqrt};
 use crate::layout::{Node, Volume};
@@ -39,7 +39,7 @@ layout! {
 
 /// A point of the sun's disc.
 #[inline(always)]
-fn to_sun(view: &View, item: u32, sample: u32) -> Vec3 {
+pub fn to_sun(view: &View, item: u32, sample: u32) -> Vec3 {
     let at = spot(sample, shift(pixel(view, item), 0));
     let (t, u) = tangents(view.sun);
     let (sine, cosine) = sin_cos(at.v * core::f32::consts::TAU);
@@ -55,7 +55,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (view, hit, ray) = (b.views.at(0), b.hits.at(item), b.rays.at(item));
     let direction = to_sun(&view, item, push.sample);
     let faces = hit.collider != NONE && hit.normal.dot(direction) > 0.0;
-    // What does not face the sun sends a ray that goes nowhere.
+    // A surface that does not face the sun gets a ray of negative reach, which hits nothing.
     let reach = if faces { crate::pictures::eye_rays::FAR } else { -1.0 };
     let origin = lifted(ray.origin + ray.direction * hit.distance, hit.normal, hit.distance);
     let targets = Targets {

@@ -1,5 +1,5 @@
-//! Holds a list's count against its capacity: sets the overflow bit when it does not fit, and writes the indirect
-//! dispatch that covers what does. Nothing is cut silently: the counter keeps the size that would have been needed.
+//! Compares a list's count with its capacity: sets the overflow bit if it does not fit, and writes the indirect
+//! dispatch over what does. Nothing is cut silently: the counter keeps the size that was needed.
 
 use crate::gpu::{Load, Store};
 use crate::layout::{DispatchArgs, MAX_GROUPS_X};

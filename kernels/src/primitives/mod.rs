@@ -1,4 +1,4 @@
-//! Passes that know nothing of physics: reduce, scan, sort, and the sizes of dispatches.
+//! General passes without physics: reduce, scan, sort, and the sizes of dispatches.
 
 pub mod capacity;
 pub mod probe;

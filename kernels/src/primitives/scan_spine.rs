@@ -1,5 +1,5 @@
-//! Second pass of the exclusive scan: one workgroup scans the tiles' sums and stores the grand total. The only pass when
-//! there are few values: a dispatch by itself costs as much as scanning thousands.
+//! Second pass of the exclusive scan: one workgroup scans the tiles' sums and stores the grand total. The only pass
+//! when there are few values: a dispatch by itself costs as much as scanning thousands.
 
 use crate::gpu::{Group, Load, Store, least, saturating_sum};
 pub use crate::primitives::scan_sums::Push;

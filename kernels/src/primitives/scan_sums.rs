@@ -17,6 +17,8 @@ stage! {
 
 /// Values a tile: four neighbouring words a lane, one 16-byte load.
 pub const TILE: u32 = 1024;
+/// Most tiles whose sums every workgroup adds up by itself: four a lane, beside the four values that a lane has.
+pub const FEW_TILES: u32 = 1024;
 
 layout! {
     /// Push constants of the scan's passes.
@@ -27,6 +29,8 @@ layout! {
         pub total: u32,
         /// Values that a sum stands for: [`TILE`], or 1 when there are so few that `scan_spine` scans them by itself.
         pub tile: u32,
+        /// Not 0: there are few tiles, and `scan_apply` adds their sums up by itself, without `scan_spine` before it.
+        pub few: u32,
     }
 }
 
@@ -48,8 +52,8 @@ pub fn share(group: &Group, start: u32, end: u32, each: u32) -> Share {
     Share { from, to: from + least(each, end - from), rounds: least(each, end - start) }
 }
 
-/// Sum of a lane's share of `values`, held at `u32::MAX`. Every lane makes as many rounds, since what follows is done by
-/// all lanes of a subgroup together.
+/// Sum of a lane's share of `values`, held at `u32::MAX`. Every lane makes as many rounds, since what follows is done
+/// by all lanes of a subgroup together.
 #[inline(always)]
 pub fn sum(values: &Read<'_, u32>, share: Share) -> u32 {
     let mut sum = 0;

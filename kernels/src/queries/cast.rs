@@ -1,4 +1,4 @@
-//! The first thing that each ray meets.
+//! Finds the first collider that each ray of a picture hits. Writes one hit a ray.
 
 use crate::gpu::{Load, Store, least};
 use crate::layout::{Node, Volume};

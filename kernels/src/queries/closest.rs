@@ -1,4 +1,4 @@
-//! What is nearest to each shape of a batch, a point included, of what it sees.
+//! Finds the collider nearest to each shape of a batch (a point is a shape too), of those that its filter lets it see.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store};

@@ -1,21 +1,21 @@
-//! When a convex shape that moves meets another, how far two are apart, and whether they overlap.
+//! Finds when a moving convex shape hits another, how far two are apart, and whether they overlap.
 //!
-//! The differences of points of a and points of b are a convex set. A plane that keeps the origin on its other side is a
-//! direction in which the shapes are apart, by no more than they really are; a simplex of corners of the set says how
-//! far they are apart at most, and where to look for the next plane (Gilbert, Johnson and Keerthi, 1988; the simplex
-//! is that of the narrow phase). A shape that moves goes on until the plane no longer keeps it back, which it may do with
-//! any plane, and the corners go on with it (van den Bergen, "Ray Casting against General Convex Objects with
-//! Application to Continuous Collision Detection", 2004). It never goes too far.
+//! The differences of points of a and points of b form a convex set. A plane with the set on one side and the origin on
+//! the other gives a direction along which the shapes are apart, and a lower bound of their distance. A simplex of
+//! corners of the set gives an upper bound, and the direction of the next plane (Gilbert, Johnson and Keerthi, 1988;
+//! the simplex is that of the narrow phase). A moving shape advances until the plane no longer separates it, which is
+//! safe with any such plane, and the corners move with it (van den Bergen, "Ray Casting against General Convex Objects
+//! with Application to Continuous Collision Detection", 2004). It never advances too far.
 //!
-//! Close to the other shape the difference of two nearly equal points has no direction any longer. So a cast first goes
-//! on to within a skin of the other, finds the normal there, and then goes the rest of the way.
+//! Close to the other shape, the difference of two nearly equal points has no direction any more. So a cast first
+//! advances to within a skin of the other shape, takes the normal there, and then advances the rest of the way.
 
 use crate::detect::collide::{Convex, gjk::Simplex};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Local, Read, Store, fmax, fmin, sqrt};
 use crate::state::rigid::shape;
 
-/// What is asked.
+/// Kinds of queries.
 pub mod aim {
     /// How far a shape goes until it meets another.
     pub const CAST: u32 = 0;

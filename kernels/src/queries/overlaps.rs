@@ -1,4 +1,5 @@
-//! What each shape of a batch overlaps, of what it sees: how many colliders, and the lowest of them in their order.
+//! Finds the colliders that each shape of a batch overlaps, of those that its filter lets it see: their number, and the
+//! first of them in the order of lists.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, least};
@@ -63,7 +64,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let outcome = search.step::<{ aim::OVERLAP }>(&solids, &query, &mut stack);
         if outcome.over & outcome.met {
             let hit = OverlapRecord::of(search.slot, &b.colliders.at(search.slot));
-            // Into its place among those before it. When there are too many, the last one falls out.
+            // Inserted in order among those found before. If there are too many, the last is dropped.
             let mut place = least(count, most);
             count += 1;
             let mut moves = true;

@@ -1,4 +1,4 @@
-//! The first thing that each ray of a batch meets, of what it sees.
+//! Finds the first collider that each ray of a batch hits, of those that its filter lets it see.
 
 use crate::gpu::{Load, Store, fmax, sqrt};
 use crate::layout::{Extent, Node, Volume};
@@ -58,7 +58,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         hit.body = found.body;
         hit.generation = generation_of(&b.colliders.at(found.collider));
         hit.point = ray.origin + ray.direction * found.distance;
-        // Where rays graze small round shapes, their formulas lose digits.
+        // Where rays graze small round shapes, the closed forms lose digits.
         hit.normal = found.normal * (1.0 / sqrt(fmax(found.normal.length_squared(), 1e-30)));
     }
     b.hits.put(item, hit);

@@ -1,4 +1,4 @@
-//! What queries are asked with, and what they answer, as both lie in buffers.
+//! Structs of queries and their answers in buffers.
 
 use crate::gpu::glam::Vec3;
 use crate::layout;
@@ -7,10 +7,10 @@ use crate::state::material::traits::{GENERATION, SENSOR};
 use crate::state::rigid::{Collider, NONE, Size};
 
 /// Version of [`HitRecord`] and [`OverlapRecord`]: it changes whenever a field moves or means something else.
-pub const HIT_VERSION: u32 = 1;
+pub const HIT_VERSION: u32 = 2;
 
 layout! {
-    /// What a query sees.
+    /// Filter: which colliders a query sees.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct Filter {
         /// A body whose colliders it does not see, or [`NONE`].
@@ -61,9 +61,10 @@ layout! {
     pub struct HitRecord {
         /// Metres; the query's reach when there is nothing.
         pub distance: f32,
-        /// Slot of the collider, or [`NONE`].
+        /// Slot of the collider, or [`NONE`]; of a triangle of a soft body its number with
+        /// [`SOFT`](crate::queries::rays::soft::SOFT) set.
         pub collider: u32,
-        /// Slot of its body, or [`NONE`].
+        /// Slot of its body, or [`NONE`]; of a triangle that of the soft body.
         pub body: u32,
         /// Which of the bodies that had this slot it is, the lower 16 bits.
         pub generation: u32,
@@ -90,6 +91,8 @@ pub mod filter {
     pub const EVERY_GROUP: u32 = 1;
     /// Sensors are seen.
     pub const SENSORS: u32 = 2;
+    /// Rays see surfaces of soft bodies.
+    pub const SOFT: u32 = 4;
 }
 
 /// Where the list of counts has how many queries of a kind there are.
@@ -110,11 +113,17 @@ impl Filter {
     /// Everything but sensors.
     pub const SOLID: Self = Self { exclude: NONE, flags: filter::EVERY_GROUP, groups: 0, mask: 0 };
 
+    /// Whether groups and mask of what is in its way let it be seen.
+    #[inline(always)]
+    pub fn sees_groups(&self, groups: u32, mask: u32) -> bool {
+        let meets = (self.mask & groups != 0) & (self.groups & mask != 0);
+        meets | (self.flags & filter::EVERY_GROUP != 0)
+    }
+
     /// Whether a collider is seen.
     #[inline(always)]
     pub fn sees(&self, collider: &Collider) -> bool {
-        let meets = (self.mask & collider.what.groups != 0) & (self.groups & collider.what.mask != 0);
-        let grouped = meets | (self.flags & filter::EVERY_GROUP != 0);
+        let grouped = self.sees_groups(collider.what.groups, collider.what.mask);
         let solid = (collider.traits & SENSOR == 0) | (self.flags & filter::SENSORS != 0);
         grouped & solid & (collider.what.body != self.exclude)
     }

@@ -1,9 +1,9 @@
-//! The way of a shape through the hierarchy that the step has built, to the shapes in its leaves. The stages
+//! Search of a shape through the hierarchy that the step has built, down to the shapes in its leaves. The stages
 //! `shape_casts`, `overlaps` and `closest` call it, one step at a time.
 //!
-//! A step looks at a node, or at one more corner of a shape in a leaf: never a loop over leaves with a loop over corners
-//! in it, since the lanes of a subgroup would wait for the longest of each, and drivers that compile every path take
-//! very long over it. What is nearer comes first, so that what is found early cuts the search short.
+//! A step visits a node, or adds one corner of a shape in a leaf. There is never a loop over corners inside a loop over
+//! leaves: lanes of a subgroup would wait for the longest of each, and drivers that compile every path take very long
+//! over it. Nearer nodes come first, so that early results cut the search short.
 
 use super::meeting::{Meeting, Outcome, aim};
 use super::rays::{DEPTH, Touch, entry, inverse};

@@ -1,4 +1,4 @@
-//! The first thing that each shape of a batch meets on its way, of what it sees.
+//! Finds the first collider that each moving shape of a batch hits, of those that its filter lets it see.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store};

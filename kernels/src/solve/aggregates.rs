@@ -1,20 +1,22 @@
-//! What stiff constraints tie together is one more block of the descent: every aggregate is moved as one rigid body to
-//! where the forces on it balance, before the last dual pass. `aggregates_move` makes the motions.
+//! Moves every aggregate, the bodies that stiff constraints tie together, as one rigid body to where the forces on it
+//! balance: one more block of the descent, before the last dual pass. This stage only computes the motions; it reads
+//! contacts, joints and deltas, and writes `motions`. `aggregates_move` applies them.
 //!
-//! A sweep moves bodies one colour after the other, so the force that one felt of another is not that which the other felt of
-//! it. With kappa units of stiffness between them, the motion that two bodies have in common is found to one part in kappa
-//! an iteration, and what is missing is missing in their momentum: after an impact a jointed wall had 1.3 times what the
-//! balls brought. But what the bodies of an aggregate do to each other adds up to nothing. With y their targets, x where
-//! the sweep brought them, and the force of every contact and joint to the outside as it is at x,
+//! A sweep moves bodies one colour after the other, so the forces that two bodies exert on each other are not equal and
+//! opposite. With kappa units of stiffness between two bodies, their common motion converges by one part in kappa an
+//! iteration, and what is missing is missing in their momentum: after an impact a jointed wall had 1.3 times the
+//! momentum that the balls brought. But forces inside an aggregate add up to zero. With M the mass matrix, y the
+//! targets, x the positions after the sweep, and f the force at x of every contact and joint to the outside, J its
+//! derivative, k its stiffness,
 //!
 //! ```text
 //! [M / dt^2 + sum k J^T J] motion = sum M (y - x) / dt^2 - sum J^T f
 //! ```
 //!
-//! where the sums over constraints go over those to the outside, the one of stiffness over those to what does not move. All
-//! aggregates look at x before any is moved, so two that push each other take the same force: momentum is exact, linear
-//! and angular, whatever the number of iterations, with a floor or without. What is softer than [`Params::tie`] converges
-//! that way; what is stiffer ties, and is not seen from outside.
+//! The sum of J^T f goes over all constraints to the outside, that of k J^T J only over those to bodies that do not
+//! move. All aggregates use x before any of them moves, so two that push each other use the same force: linear and
+//! angular momentum are exact whatever the number of iterations, with a floor or without. Constraints softer than
+//! [`Params::tie`] converge by sweeps; stiffer ones tie bodies into an aggregate and are internal to it.
 
 use crate::detect::manifold::{Head, Record, record, word};
 use crate::gpu::glam::{UVec4, Vec3};
@@ -59,26 +61,26 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Not 0: there are joints.
+        /// Not 0: the world has joints.
         pub joints: u32,
     }
 
-    /// How an aggregate is moved.
+    /// Rigid motion of an aggregate.
     pub struct Motion {
-        /// All of it.
+        /// Displacement, metres.
         pub shift: Vec3,
-        /// Not 0: about where it is now, not where it started.
+        /// Not 0: levers are measured from the present positions, else from those at the start of the step.
         pub now: f32,
-        /// About its centre.
+        /// Rotation vector about its centre, radians.
         pub turn: Vec3,
-        /// Not 0: at all.
+        /// Not 0: the aggregate moves.
         pub moves: f32,
-        /// Its centre.
+        /// Its centre of mass, in world space.
         pub centre: Vec3,
     }
 }
 
-/// Corrects the aggregates that begin in a workgroup's tile.
+/// Solves the aggregates that begin in this workgroup's tile.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let mut parts = TileShares::new(&b.islands, group, push.count);
@@ -91,11 +93,11 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     }
 }
 
-/// Moves an aggregate so that it has its momentum. All lanes of a subgroup are in here, with an aggregate or without, until the last loop:
-/// the sums want them all.
+/// Finds the motion that gives an aggregate its momentum. All lanes of a subgroup stay here together, with an aggregate
+/// or without, because the sums need all lanes.
 #[inline(always)]
 fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>) {
-    // Mass and centre. Places count from the first member, next to which they are small.
+    // Mass and centre of mass. Positions are relative to the first member, so that the sums stay small.
     let mut origin = Vec3::ZERO;
     let mut key = NONE;
     if part.is_any() {
@@ -117,21 +119,21 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     }
     let (mass, centre) = (part.sum(group, mass), part.sums(group, centre));
     let centre = origin + centre * (1.0 / mass);
-    // Where joints to the world hold it, levers are those of now.
+    // If joints to the world hold it, levers are the present ones.
     let now = part.sum(group, hung) > 0.0;
 
-    // The aggregate as one body: its inertia, what it lacks, and what holds it.
+    // The aggregate as one body: its inertia, the missing force and torque, and what holds it.
     let params = b.params.at(0);
     let scale = 1.0 / (params.dt * params.dt);
     let mut rules = (ContactRules::new(&params, false), JointRules::new(&params, false));
-    // What does not push holds nothing, however stiff it is.
+    // A constraint that does not push adds no stiffness here, however stiff it is.
     (rules.0.curved, rules.1.curved) = (0.0, false);
     let long = part.members() > params.many;
     let mut held = 0.0;
     let (mut shift, mut turn) = (Vec3::ZERO, Vec3::ZERO);
-    // A second time, if no contact holds it yet and one could be in the way. What a contact holds is not let through: others
-    // that do not push there would only take load, without friction. A joint does not keep it from going through: a rod on
-    // a hinge that is thrown back from a post would be moved on through it.
+    // A second pass follows if no contact holds the aggregate yet and its motion would press it into one. If a contact
+    // already holds it, no others are added: they do not push, so they would only take load, without friction. A joint
+    // is no reason to skip the second pass: a rod on a hinge that bounces off a post would be moved through it.
     let (mut pass, mut passes) = (0, 1);
     let mut free = false;
     while pass < passes {
@@ -158,7 +160,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
                 system.ll += Vec3::splat(frame.mass * scale);
                 system.aa += diagonal * scale;
                 system.aa_off += off * scale;
-                // To its target, or as the first pass found.
+                // Expected motion: to the target, or in the second pass as the first one found.
                 let mut goes = Twist { linear: target.position - delta.linear, angular: back };
                 if pass > 0 {
                     goes = Twist { linear: shift + turn.cross(start), angular: turn };
@@ -178,7 +180,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
         let motion = system.ldl();
         shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
         turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
-        // All lanes take part in both sums.
+        // All lanes must call both sums.
         let (near, pushed) = (part.sum(group, near), part.sum(group, pushed));
         free = pass == 0 && near > 0.0 && pushed == 0.0;
         // The same for the subgroup.
@@ -188,7 +190,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
         pass += 1;
     }
     let square = turn.length_squared();
-    // The motion is rigid to first order only.
+    // A linear displacement is rigid only to first order, so the turn is limited.
     let most = params.largest_turn;
     let cut = if square > most * most { most / sqrt(square) } else { 1.0 };
     let turn = turn * cut;
@@ -199,7 +201,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     }
 }
 
-/// Joints of a body to what does not move.
+/// Number of a body's joints to the world or to bodies that do not move.
 #[inline(always)]
 fn hangs(index: u32, push: &Push, b: &Bindings<'_>) -> f32 {
     let mut count = 0.0;
@@ -209,7 +211,7 @@ fn hangs(index: u32, push: &Push, b: &Bindings<'_>) -> f32 {
         while e < links.end {
             let entry = b.entries.at(e);
             let joint = b.joints.at(entry.joint());
-            // One to the world names the body itself.
+            // The entry of a joint to the world names the body itself as the other one.
             let fixed = entry.other == index || !b.bodies.at(entry.other).is_dynamic();
             count += if fixed && joint.flags & flag::BROKEN == 0 { 1.0 } else { 0.0 };
             e += 1;
@@ -218,28 +220,28 @@ fn hangs(index: u32, push: &Push, b: &Bindings<'_>) -> f32 {
     count
 }
 
-/// A member whose contacts are looked at.
+/// A member of an aggregate, as its contacts see it.
 struct Member {
-    /// From the centre of the aggregate to it.
+    /// From the centre of the aggregate to the member.
     r: Vec3,
-    /// How it is going to move, as far as is known.
+    /// Its expected motion.
     goes: Twist,
-    /// Whether contacts push that would when it did.
+    /// Whether contacts count that would push only after that motion.
     meets: bool,
 }
 
-/// Contacts of a member with what does not move.
+/// Numbers of a member's contacts with bodies that do not move.
 struct Met {
-    /// How many push.
+    /// Those that push.
     held: f32,
-    /// How many do not, but would when it went where it goes.
+    /// Those that do not push now, but would after the expected motion.
     near: f32,
 }
 
-/// Adds the contacts of a member with what is outside.
+/// Adds the contacts of a member with bodies outside its aggregate.
 ///
-/// Some do not push where the sweep left it, and still are in the way of what comes now: a multiplier from before lifts a
-/// body off the floor, and without them this last motion would let it through.
+/// Some contacts do not push where the sweep left the body, and still block the motion that follows: an old multiplier
+/// may have lifted a body off the floor, and without that contact this last motion would let it fall through.
 #[inline(always)]
 fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, member: &Member, b: &Bindings<'_>) -> Met {
     let mut near = 0.0;
@@ -257,7 +259,7 @@ fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, mem
             let theirs = Moved::<Four>::splat(&b.deltas.at(entry.other));
             let mut shared = Shared::<Four>::new(&head, is_a, &moved, &theirs);
             let side = Four::splat(if entry.is_a() { 1.0 } else { -1.0 });
-            // As in `primal`, without a branch.
+            // Computed without a branch, as in `primal`.
             let manifold = if head.driven { entry.manifold() } else { 0 };
             let surface = Surface::load(&b.surfaces, manifold).only_if(head.driven);
             let surfaces = Surfaces::<Four>::new(|_| surface);
@@ -293,7 +295,8 @@ fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, mem
     Met { held: count, near }
 }
 
-/// The same of joints.
+/// Adds the joints of a member to bodies outside; returns the number of those to the world or to bodies that do not
+/// move.
 #[inline(always)]
 fn hold(system: &mut System, rules: &JointRules, index: u32, key: u32, r: Vec3, b: &Bindings<'_>) -> f32 {
     let links = joint_row(&b.rows, index, b.entries.len());

@@ -1,4 +1,5 @@
-//! Makes the motions that `aggregates` found, when it has found them all.
+//! Applies the motions that `aggregates` computed. A stage of its own, because every aggregate must be solved before
+//! any body moves. Reads `motions`; writes `deltas`, `rotations` and `poses`.
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};

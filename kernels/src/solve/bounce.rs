@@ -1,5 +1,6 @@
-//! Impulses of every manifold's impacts in a round, and how many manifolds act on each body in it. See
-//! [`impact`](crate::solve::impact).
+//! One round of impacts: computes the impulses of every manifold, and counts how many manifolds act on each body. Reads
+//! velocities and contacts; writes `impacts`, `impact_counts` and in which worlds any bounced. `bounce_apply` applies them.
+//! See [`impact`](crate::solve::impact).
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::Manifold;
@@ -9,7 +10,7 @@ use crate::math::{Pose, Twist};
 use crate::solve::impact::count::{RESTS, STRUCK, WORDS};
 use crate::solve::impact::{LEAST_WAY, Meeting, ROUNDS, Struck, acceleration, four, four_words, phase, word};
 use crate::solve::surface::Surface;
-use crate::state::rigid::{Body, Params};
+use crate::state::rigid::{Body, Params, gravity};
 use crate::{layout, stage};
 
 stage! {
@@ -27,24 +28,25 @@ stage! {
         update 10 impact_counts: u32,
         update 11 counters: u32,
         read 12 deltas: Twist,
+        update 13 world_bounces: u32,
     }
 }
 
 layout! {
     /// Push constants of `bounce`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
         /// One of [`phase`].
         pub phase: u32,
-        /// 0 in every other round, else 1.
+        /// 0 or 1, alternating from round to round: which of two counts is in use.
         pub parity: u32,
-        /// Of the rounds of [`phase::MARK`].
+        /// Number of the round, in [`phase::MARK`].
         pub round: u32,
     }
 }
 
-/// What of a manifold's impulse counts when so many act on its bodies.
+/// Fraction of a manifold's impulse that counts: 1 over the larger number of manifolds that act on one of its bodies.
 #[inline(always)]
 pub fn share(counts: &impl Load<u32>, a: u32, c: u32, parity: u32) -> f32 {
     let (one, two) =
@@ -53,20 +55,24 @@ pub fn share(counts: &impl Load<u32>, a: u32, c: u32, parity: u32) -> f32 {
     1.0 / fmax(most as f32, 1.0)
 }
 
-/// Makes the impulses of one manifold.
+/// Computes the impulses of one manifold.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.limit || item >= b.counters.at(counter::SOLVED) {
         return;
     }
     let first = push.phase == phase::FIRST;
-    // No contact bounced in the first round: there is nothing to do.
+    // If no contact of the world bounced in the first round, there is nothing to do.
     if !first && b.counters.at(counter::BOUNCES) == 0 {
         return;
     }
     let (params, manifold) = (b.params.at(0), b.manifolds.at(item));
     let (index_a, index_c) = (manifold.ends.body_a, manifold.ends.body_b);
     let (body_a, body_c) = (b.bodies.at(index_a), b.bodies.at(index_c));
+    let world = body_a.world_with(&body_c);
+    if !first && b.world_bounces.at(world) == 0 {
+        return;
+    }
     let (pose_a, pose_c) = (b.starts.at(index_a), b.starts.at(index_c));
     let before = push.phase <= phase::IMPACTS;
     let mut velocity_a = b.velocities.at(index_a);
@@ -84,7 +90,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut speed = Local::splat(0.0);
     let mut bounced = Local::splat(0.0);
     if !first {
-        // What the last round came to.
+        // Adds the impulses that the last round applied.
         let last = four(b.impacts.at(place));
         total = four(b.impacts.at(place.wrapping_add(word::TOTAL)));
         speed = four(b.impacts.at(place.wrapping_add(word::SPEED)));
@@ -121,15 +127,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
 
-    let n = meeting.normal;
-    let closing = n.dot(
-        acceleration(&params, &body_a, &b.forces.at(index_a)) - acceleration(&params, &body_c, &b.forces.at(index_c)),
-    );
+    let (n, falls) = (meeting.normal, gravity(&b.params, world));
+    let closing = n
+        .dot(acceleration(falls, &body_a, &b.forces.at(index_a)) - acceleration(falls, &body_c, &b.forces.at(index_c)));
     let mut impulses = Local::splat(0.0);
     let mut acts = false;
     if before {
         let restitution = Surface::load(&b.surfaces, item).restitution;
-        let threshold = params.bounce * sqrt(params.gravity.length_squared()) * params.dt;
+        let threshold = params.bounce * sqrt(falls.length_squared()) * params.dt;
         let least = LEAST_WAY * meeting.length / params.dt;
         let mut wanted = 0;
         let mut speeds = Local::splat(0.0);
@@ -139,7 +144,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             if (point.lambda.z < 0.0) & (now < -least) {
                 let mut hit = -now;
                 if first {
-                    // Until the gap is covered, it goes on being accelerated; what overlaps hit when there was none.
+                    // The contact goes on accelerating until its gap is covered. For one that overlaps, gap is
+                    // negative: it hit earlier.
                     hit = sqrt(fmax(0.0, now * now - 2.0 * closing * point.gap.z));
                 }
                 let bounces = (restitution > 0.0) & (hit > threshold);
@@ -148,6 +154,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 if bounces {
                     bounced.put(k, 1.0);
                     b.counters.or(counter::BOUNCES, 1);
+                    b.world_bounces.or(world, 1);
                     b.impact_counts.or(index_a.wrapping_mul(WORDS).wrapping_add(STRUCK), 1);
                     b.impact_counts.or(index_c.wrapping_mul(WORDS).wrapping_add(STRUCK), 1);
                 }
@@ -174,16 +181,17 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let bounces = bounced.at(k) > 0.0;
             let change = if free & bounces { total.at(k) - given } else { 0.0 };
             impulses.put(k, change);
-            // What is free is also slowed down, as long as it does not pull; the others are only pushed.
+            // A free contact may also be slowed, as long as its total impulse does not pull; the others are only
+            // pushed.
             lower.put(k, if free & bounces { -given } else { 0.0 });
             let stays = fmin(0.0, meeting.speed(k));
-            // How far above where they touch, or where they were if they overlapped.
+            // Height above the position of contact, or above the position at the start if the bodies overlapped then.
             let above = fmax(meeting.points.at(k).gap.z, 0.0) + meeting.way(k, &way_a, &way_c);
             let left = met.speed(k);
             let here = sqrt(fmax(0.0, left * left + 2.0 * closing * above));
             let leaves = (if left > 0.0 { here } else { left }) - 0.5 * closing * params.dt;
             let shall = if bounces { leaves } else { stays };
-            // One that did not push is no contact.
+            // A point that did not push is no contact, and has no target speed.
             speed.put(k, if given > 0.0 { shall } else { -f32::MAX });
             total.put(k, 0.0);
             k += 1;
@@ -200,7 +208,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let missing = speed.at(k) - meeting.speed(k);
             let there = speed.at(k) > -f32::MAX;
             wanted |= if there { 1 << k } else { 0 };
-            // One that opens faster than it shall is slowed down as far as it was pushed.
+            // A contact that opens faster than its target is slowed, as far as its lower bound allows.
             let matters = there & ((missing > 0.0) | (lower.at(k) < 0.0));
             largest = if matters { fmax(largest, abs(missing)) } else { largest };
             k += 1;
@@ -214,7 +222,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     b.impacts.put(place.wrapping_add(word::TOTAL), four_words(&total));
     b.impacts.put(place.wrapping_add(word::SPEED), four_words(&speed));
     b.impacts.put(place.wrapping_add(word::BOUNCED), four_words(&bounced));
-    // Impulses that are taken whole are not counted.
+    // Impulses of `TAKE` are applied whole, so they are not counted.
     if acts & (push.phase != phase::TAKE) {
         if body_a.is_dynamic() {
             b.impact_counts.add(index_a.wrapping_mul(WORDS).wrapping_add(push.parity), 1);

@@ -1,5 +1,5 @@
-//! Adds up the impulses of a round over every body's manifolds, and clears the counts of the next one. See
-//! [`impact`](crate::solve::impact).
+//! Applies the impulses of a round: adds them up over every body's manifolds, and clears the counts of the next round.
+//! Reads `impacts`; writes velocities and `impact_counts`. See [`impact`](crate::solve::impact).
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Head, record};
@@ -9,7 +9,7 @@ use crate::math::{Pose, Twist, tangents};
 use crate::solve::bounce::share;
 use crate::solve::impact::count::{RESTS, STRUCK, WORDS};
 use crate::solve::impact::{ROUNDS, Struck, acceleration, four, phase, word};
-use crate::state::rigid::{Body, Entry, EntryRange, POINTS, Params, contact_row};
+use crate::state::rigid::{Body, Entry, EntryRange, POINTS, Params, contact_row, gravity};
 use crate::{layout, stage};
 
 stage! {
@@ -27,6 +27,7 @@ stage! {
         read 10 params: Params,
         read 11 forces: Twist,
         read 12 start_velocities: Twist,
+        read 13 world_bounces: u32,
     }
 }
 
@@ -37,19 +38,21 @@ layout! {
         pub count: u32,
         /// One of [`phase`].
         pub phase: u32,
-        /// 0 in every other round, else 1.
+        /// 0 or 1, alternating from round to round: which of two counts is in use.
         pub parity: u32,
     }
 }
 
-/// The velocity of a body behind the iterations. In few of them its forces and its way do not quite agree. That of a body that
-/// bounced is what its forces make of it: with impulses in their place, it is what the impacts left.
+/// Linear velocity of a body after the iterations, m/s. After few iterations a body's motion does not quite agree with
+/// its forces. A body that bounced, and rests on nothing, therefore gets the velocity that its forces give it; `TAKE`
+/// then replaces the forces by the impulses of the impacts.
 #[inline(always)]
 fn pushed(item: u32, now: &Twist, body: &Body, b: &Bindings<'_>) -> Vec3 {
     let params = b.params.at(0);
     let mut all = b.impact_counts.at(item.wrapping_mul(WORDS).wrapping_add(STRUCK)) != 0;
     all &= b.impact_counts.at(item.wrapping_mul(WORDS).wrapping_add(RESTS)) & (1 << ROUNDS) == 0;
-    let mut velocity = b.start_velocities.at(item).linear + acceleration(&params, body, &b.forces.at(item)) * params.dt;
+    let outer = acceleration(gravity(&b.params, body.world()), body, &b.forces.at(item));
+    let mut velocity = b.start_velocities.at(item).linear + outer * params.dt;
     let entries = entries_of(item, b);
     let mut e = entries.start;
     while e < entries.end {
@@ -71,8 +74,8 @@ fn pushed(item: u32, now: &Twist, body: &Body, b: &Bindings<'_>) -> Vec3 {
     if all { velocity } else { now.linear }
 }
 
-/// What of its velocity the body has besides because an impact counts as one at the end of the step: what outer forces changed
-/// of the speed of the contact in it. They act on all of a body, so it is turned by none of it.
+/// Correction of a body's velocity, because impacts count as if at the end of the step: takes off by how much outer
+/// forces changed the contact's speed in the step. Outer forces act on the whole body, so it is not turned.
 #[inline(always)]
 fn undone(item: u32, entry: &Entry, n: Vec3, body: &Body, b: &Bindings<'_>) -> Vec3 {
     let params = b.params.at(0);
@@ -83,8 +86,9 @@ fn undone(item: u32, entry: &Entry, n: Vec3, body: &Body, b: &Bindings<'_>) -> V
     let mut change = Vec3::ZERO;
     if any && !rests(item) && !rests(entry.other) {
         let other = b.bodies.at(entry.other);
-        let mine = acceleration(&params, body, &b.forces.at(item));
-        let theirs = acceleration(&params, &other, &b.forces.at(entry.other));
+        let falls = gravity(&b.params, body.world());
+        let mine = acceleration(falls, body, &b.forces.at(item));
+        let theirs = acceleration(falls, &other, &b.forces.at(entry.other));
         let part = if other.is_dynamic() { other.mass / (body.mass + other.mass) } else { 1.0 };
         change = n * (n.dot(theirs - mine) * params.dt * part);
     }
@@ -104,7 +108,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     b.impact_counts.put(item.wrapping_mul(WORDS).wrapping_add(push.parity ^ 1), 0);
     let body = b.bodies.at(item);
-    if !body.is_dynamic() {
+    if !body.is_dynamic() || b.world_bounces.at(body.world()) == 0 {
         return;
     }
     let before = push.phase <= phase::IMPACTS;

@@ -1,10 +1,12 @@
-//! Velocities as impacts begin with: those at the start of the step. See [`impact`](crate::solve::impact).
+//! Prepares impacts: copies the velocities at the start of the step, moved by half a step of acceleration, and clears
+//! all counts. Writes `start_velocities`, `impact_velocities`, `impact_counts`, and that nothing has bounced yet.
+//! See [`impact`](crate::solve::impact).
 
 use crate::detect::gate::counter;
 use crate::gpu::{Load, Store};
 use crate::math::Twist;
 use crate::solve::impact::{acceleration, count};
-use crate::state::rigid::{Body, Params, joint_row};
+use crate::state::rigid::{Body, Params, gravity, joint_row};
 use crate::{layout, stage};
 
 stage! {
@@ -18,6 +20,7 @@ stage! {
         write 6 impact_counts: u32,
         write 7 start_velocities: Twist,
         read 8 rows: u32,
+        write 9 world_bounces: u32,
     }
 }
 
@@ -35,19 +38,21 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
         return;
     }
-    let (params, mut velocity) = (b.params.at(0), b.velocities.at(item));
+    let (params, body, mut velocity) = (b.params.at(0), b.bodies.at(item), b.velocities.at(item));
     b.start_velocities.put(item, velocity);
-    velocity.linear += acceleration(&params, &b.bodies.at(item), &b.forces.at(item)) * (0.5 * params.dt);
+    velocity.linear += acceleration(gravity(&b.params, body.world()), &body, &b.forces.at(item)) * (0.5 * params.dt);
     b.impact_velocities.put(item, velocity);
     let mut word = 0;
     while word < count::WORDS {
         b.impact_counts.put(item.wrapping_mul(count::WORDS).wrapping_add(word), 0);
         word += 1;
     }
-    // What is held by more than contacts is carried, too.
-    if b.bodies.at(item).linear_damping > 0.0 || joint_row(&b.rows, item, u32::MAX).count() > 0 {
+    // A damped or jointed body counts as resting on something: it is carried by forces that impacts do not know.
+    if body.linear_damping > 0.0 || joint_row(&b.rows, item, u32::MAX).count() > 0 {
         b.impact_counts.put(item.wrapping_mul(count::WORDS).wrapping_add(count::RESTS), u32::MAX);
     }
+    // Every body clears the word of its world: all of them write the same.
+    b.world_bounces.put(body.world(), 0);
     if item == 0 {
         b.counters.put(counter::BOUNCES, 0);
     }

@@ -1,11 +1,12 @@
-//! How hard the joints of every body pulled at it in the last step, and how much of that it felt: the force that it was
-//! accelerated with, gravity and the user's forces taken off, along the pull. `load_share` adds them up.
+//! Measures for every body how hard its joints pulled in the last step, and how much of that pull accelerated the body:
+//! the component along the pull of m (a - g) less the user's force. `load_share` sums both up over assemblies. Reads
+//! last step's joint forces and velocities; writes `carried_loads`, and sets all `load_shares` to 1.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, sqrt};
 use crate::math::Twist;
 use crate::solve::joints::JointForce;
-use crate::state::rigid::{Body, Entry, Params, contact_row, joint_row};
+use crate::state::rigid::{Body, Entry, Params, contact_row, gravity, joint_row};
 use crate::{layout, stage};
 
 stage! {
@@ -30,17 +31,17 @@ layout! {
         pub count: u32,
     }
 
-    /// What a body felt of its joints.
+    /// How much of its joints' pull a body showed as acceleration.
     #[cfg_attr(target_arch = "spirv", rust_gpu::vector::v1)]
     pub struct CarriedLoad {
-        /// What they pulled with, all together.
+        /// Magnitude of the sum of its joints' forces, newtons.
         pub pull: f32,
-        /// What it felt, along that.
+        /// Component along that pull of the force that accelerated the body, newtons.
         pub along: f32,
     }
 }
 
-/// Looks at one body.
+/// Measures one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item >= push.count {
@@ -49,7 +50,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut felt = CarriedLoad { pull: 0.0, along: 0.0 };
     let (body, touching) = (b.bodies.at(item), contact_row(&b.rows, item, u32::MAX));
     let links = joint_row(&b.rows, item, b.entries.len());
-    // What contacts do to a body is not known here.
+    // A body with contacts is left out, because their forces are not known here.
     if body.is_dynamic() && touching.start == touching.end {
         let mut pull = Vec3::ZERO;
         let mut e = links.start;
@@ -61,8 +62,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
         let params = b.params.at(0);
         let gained = (b.velocities.at(item).linear - b.previous.at(item)) * (1.0 / params.dt);
-        let force = (gained - params.gravity * body.gravity_scale) * body.mass - b.forces.at(item).linear;
-        // The square of a planet's weight is no float.
+        let force =
+            (gained - gravity(&b.params, body.world()) * body.gravity_scale) * body.mass - b.forces.at(item).linear;
+        // Scaled by the largest component, because the square of a planet's weight overflows a float.
         let most = fmax(fmax(abs(pull.x), abs(pull.y)), abs(pull.z));
         if most > 0.0 {
             let unit = pull * (1.0 / most);

@@ -1,5 +1,6 @@
-//! The heart of the solver, shared by the primal passes and the dual one: what a contact point asks of two bodies, and
-//! how a body answers everything that is asked of it.
+//! The contact model, shared by the primal passes and the dual one: from how far two bodies moved, the force and the
+//! stiffness of every contact point between them. The only buffers it touches are the records of points and the
+//! stiffness of tangent rows.
 //!
 //! A contact's error is linear in how far the bodies moved since the start of the step (section 4, "Approximating
 //! Constraints"): with d the way the point on a moved relative to the one on b,
@@ -9,10 +10,11 @@
 //! C = C0 + n . d                          the normal when there is still a gap: it is no error to be regularised
 //! ```
 //!
-//! With post-stabilisation (section 6) alpha is 1 while iterating, and one more pass behind them corrects overlap. That
-//! pass is a small problem of its own: how far to move bodies from where the iterations left them, so that part of the
-//! overlap is gone and points that stick stay where they are. Neither multipliers nor gravity take part in it: what the
-//! iterations have not balanced would move bodies without giving them velocity, and pump what sways.
+//! With post-stabilisation (section 6) alpha is 1 during the iterations, and one more pass after them corrects overlap.
+//! That pass solves a small problem of its own: how far to move bodies from where the iterations left them, so that
+//! part of the overlap is gone and sticking points stay where they are. It uses neither multipliers nor gravity: forces
+//! that the iterations did not balance would move bodies without changing their velocity, and add energy to swaying
+//! stacks.
 
 use crate::detect::manifold::{Head, ROUND_A, ROUND_B, word};
 use crate::gpu::glam::UVec4;
@@ -21,41 +23,43 @@ use crate::math::Twist;
 use crate::solve::surface::Surfaces;
 use crate::state::rigid::{Params, option};
 
-/// How a pass looks at errors.
+/// How a pass treats errors.
 #[derive(Clone, Copy)]
 pub struct ContactRules {
     /// Part of the overlap at the start of the step that is corrected: 1 - alpha (Eq. 18).
     pub keep: f32,
-    /// The same along the tangents.
+    /// The same part for the drift along the tangents.
     pub keep_tangent: f32,
-    /// Overlap that is left alone, as a part of the collider's size,
+    /// Overlap that is not corrected, as a fraction of the collider's size.
     pub slop: f32,
-    /// or this part of what a point gives way by, its force over its stiffness: within that, where a point is and what it
-    /// carries are not told apart by so many iterations. Correcting it would move bodies that sway, without velocity,
-    /// and give them energy.
+    /// A larger overlap is not corrected either if it is within this fraction of the point's compliance, its force over
+    /// its stiffness. So few iterations do not resolve positions more finely; correcting such overlap moves swaying
+    /// bodies without changing their velocity, which adds energy.
     pub give: f32,
-    /// But no more than this, as a part of the collider's size.
+    /// Upper bound of the overlap that `give` leaves uncorrected, as a fraction of the collider's size.
     pub margin: f32,
-    /// Overlap that is corrected at most, as a part of the collider's size.
+    /// Largest overlap that one step corrects, as a fraction of the collider's size.
     pub deepest: f32,
-    /// Whether the stiffness of friction is rescaled (Eq. 14).
+    /// Whether the stiffness of sliding friction is rescaled (Eq. 14).
     pub rescale: bool,
-    /// Part of its stiffness that a row keeps in the Hessian when its force is clamped to nothing: 1 is Algorithm 1,
+    /// Fraction of its stiffness that a row keeps in the Hessian when its force is clamped to zero; 1 is Algorithm 1,
     /// line 18.
     pub curved: f32,
-    /// Whether this is the pass behind the iterations.
+    /// Whether this is the stabilising pass, after the iterations.
     pub stabilise: bool,
 }
 
 impl ContactRules {
-    /// Of a step's iterations, or of the pass behind them that corrects the error without giving velocity (section 6).
+    /// Rules of the iterations, or of the stabilising pass, which corrects errors without changing velocities (section
+    /// 6).
     #[inline(always)]
     pub fn new(params: &Params, stabilise: bool) -> Self {
         Self {
             keep: if stabilise { params.stabilised_overlap } else { 1.0 - params.alpha },
-            // The drift of sticking points is left alone: pulled back at the rate a tower sways, it makes it sway more.
+            // The drift of sticking points is not corrected: corrected at the rate a tower sways, it amplifies the
+            // sway.
             keep_tangent: if stabilise { 0.0 } else { 1.0 - params.alpha_tangent },
-            // Lifting bodies until they no longer touch would let them fall again in the next step.
+            // Bodies that are lifted until they no longer touch would fall again in the next step.
             slop: if stabilise { params.slop } else { 0.0 },
             give: params.give,
             margin: params.margin,
@@ -67,7 +71,7 @@ impl ContactRules {
     }
 }
 
-/// Contact points, as many as are worked on at once.
+/// Contact points, as many as are processed at once.
 #[derive(Clone, Copy)]
 pub struct Points<F: Real> {
     /// See [`Point`](crate::detect::manifold::Point).
@@ -76,11 +80,11 @@ pub struct Points<F: Real> {
     pub gap: Vector<F>,
     /// See [`Point`](crate::detect::manifold::Point).
     pub lambda: Vector<F>,
-    /// See [`Point`](crate::detect::manifold::Point), without the sign: stiffness of the normal row.
+    /// Stiffness of the normal row; [`Point`](crate::detect::manifold::Point) stores it with a sign.
     pub k: F,
-    /// Stiffness of the tangent rows. The same as that of the normal one unless every row has its own.
+    /// Stiffness of the two tangent rows. Equal to that of the normal row unless every row has its own.
     pub k_tangents: (F, F),
-    /// Whether they slid at the end of the last step.
+    /// Whether the points slid at the end of the last step.
     pub slid: F::Mask,
 }
 
@@ -91,7 +95,7 @@ impl<F: OfPoints> Points<F> {
         Self::of(|w: u32| F::load(points, &F::shift(first, w)))
     }
 
-    /// Those whose words `float` gives.
+    /// Points from their words: `float` loads a word by its number.
     #[inline(always)]
     pub fn of(float: impl Fn(u32) -> F) -> Self {
         let vector = |w: u32| Vector::new(float(w), float(w + 1), float(w + 2));
@@ -106,7 +110,7 @@ impl<F: OfPoints> Points<F> {
         }
     }
 
-    /// Only those of the first `parts` manifolds; the others push nothing.
+    /// Keeps the points of the first `parts` manifolds; multipliers and stiffness of the others become zero.
     #[inline(always)]
     pub fn first(self, parts: u32) -> Self {
         let l = self.lambda;
@@ -128,22 +132,23 @@ impl<F: OfPoints> Points<F> {
     }
 }
 
-/// Vectors of a manifold in the list of stiffnesses of tangent rows: one for each tangent, a word a point.
+/// Vectors a manifold has in the list of tangent stiffness: one for each tangent, with one word for each point.
 pub const TANGENTS: u32 = 2;
 
-/// Stiffness of the tangent rows of manifolds when every row has its own: `stiffness` holds [`TANGENTS`] vectors a manifold.
+/// Stiffness of the tangent rows of manifolds when every row has its own: `stiffness` holds [`TANGENTS`] vectors a
+/// manifold.
 #[inline(always)]
 pub fn tangent_stiffness<F: OfPoints>(stiffness: &impl Load<UVec4>, manifolds: &F::Each<u32>) -> (F, F) {
     let rows = F::map(manifolds, |manifold| manifold.wrapping_mul(TANGENTS));
     (F::load(stiffness, &rows), F::load(stiffness, &F::shift(&rows, 1)))
 }
 
-/// What the points of a manifold have in common, for all manifolds that are worked on at once.
+/// What the points of a manifold have in common, for all manifolds that are processed at once.
 #[derive(Clone, Copy)]
 pub struct Shared<F: Real> {
-    /// From b to a.
+    /// Unit normal, from b to a.
     pub normal: Vector<F>,
-    /// At right angles to it, and to each other.
+    /// Unit tangents, at right angles to the normal and to each other.
     pub tangents: (Vector<F>, Vector<F>),
     /// See [`Head`].
     pub offset: Vector<F>,
@@ -154,18 +159,18 @@ pub struct Shared<F: Real> {
     shift: Vector<F>,
     turn: Vector<F>,
     turn_b: Vector<F>,
-    /// 1, or 0 where points are not followed along arcs.
+    /// 1, or 0 where the second-order motion along arcs is left out.
     arcs: F,
-    /// Which of both are round, a and b.
-    round: (F::Mask, F::Mask),
-    /// The same as `shift` and `turn` of what the iterations did, in the pass behind them.
+    /// Which of both are round: 0, 1 for a, 2 for b, or 3. Only what turns asks, so it is told apart there.
+    round: F,
+    /// `shift` and `turn` of the iterations' motion; only set in the stabilising pass.
     before: (Vector<F>, Vector<F>),
 }
 
 impl<F: OfPoints> Shared<F> {
-    /// Of manifolds whose bodies have moved: `one` that on the side of a where `is_a` says so, and `other` on the other side. A
-    /// point with lever r on a has then moved by `shift + turn x r`, seen from b. Forces on both act at the same place,
-    /// the point on a, so that they turn nothing together.
+    /// Manifolds whose bodies have moved. `one` is the motion of body a where `is_a` is set and of body b elsewhere;
+    /// `other` is that of the body on the other side. A point with lever r on a has then moved by `shift + turn x r`
+    /// relative to b. The forces on both bodies act at one place, the point on a, so the pair gets no net torque.
     #[inline(always)]
     pub fn new(heads: &F::Each<Head>, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
         let normal = Vector::spread(heads, |h: &Head| h.normal);
@@ -182,19 +187,19 @@ impl<F: OfPoints> Shared<F> {
             turn,
             turn_b,
             arcs: F::splat(1.0),
-            round: (is_round::<F>(heads, ROUND_A), is_round::<F>(heads, ROUND_B)),
+            round: F::spread(heads, |h| h.round as f32),
             before: (Vector::zero(), Vector::zero()),
         }
     }
 
-    /// How far a turned, seen from b.
+    /// Rotation vector of a relative to b since the start of the step, radians.
     #[inline(always)]
     pub fn turn(&self) -> Vector<F> {
         self.turn
     }
 
-    /// With surfaces that move by themselves. The arcs of those that turn are in the drift already, and so are those of what
-    /// goes round with them.
+    /// Adds the motion of surfaces that move by themselves. For surfaces that turn, `drift` already includes the
+    /// second-order arc, so it is not added again.
     #[inline(always)]
     pub fn with_surfaces(mut self, surfaces: &Surfaces<F>) -> Self {
         let (zero, one) = (F::splat(0.0), F::splat(1.0));
@@ -204,8 +209,8 @@ impl<F: OfPoints> Shared<F> {
         self
     }
 
-    /// The same in the pass behind the iterations, where `one` and `other` are what bodies are moved by besides, and these
-    /// are what the iterations moved them by.
+    /// Adds the motion of the iterations, for the stabilising pass; `one` and `other` of [`Shared::new`] are then only
+    /// what that pass itself moved.
     #[inline(always)]
     pub fn behind(mut self, is_a: F::Mask, one: &Moved<F>, other: &Moved<F>) -> Self {
         let (shift, turn, _) = seen_from_b(self.offset, is_a, one, other);
@@ -214,13 +219,15 @@ impl<F: OfPoints> Shared<F> {
     }
 }
 
-/// Where the collider of a side is round.
+/// Where the colliders of a and of b are round.
 #[inline(always)]
-fn is_round<F: OfPoints>(heads: &F::Each<Head>, side: u32) -> F::Mask {
-    F::splat(0.0).below(F::spread(heads, |h| if h.round & side != 0 { 1.0 } else { 0.0 }))
+fn round_sides<F: OfPoints>(round: F) -> (F::Mask, F::Mask) {
+    const { assert!(ROUND_A == 1 && ROUND_B == 2) };
+    let b = F::splat(1.5).below(round);
+    (F::splat(0.5).below(F::select(b, round - F::splat(2.0), round)), b)
 }
 
-/// What a point on a moved by, seen from b: `shift + turn x lever`; and how b turned.
+/// Motion of the point on a relative to b, as `shift + turn x lever`, and the rotation vector of b.
 #[inline(always)]
 fn seen_from_b<F: OfPoints>(
     offset: Vector<F>,
@@ -234,12 +241,12 @@ fn seen_from_b<F: OfPoints>(
     (shift, (one.angular - other.angular) * side, turn_b)
 }
 
-/// Squares of a turn in a step from which on its second order counts along tangents, radians squared. What is left out adds up
-/// on something that keeps turning: below 1e-4 radians it is 5e-9 of the lever a step, a thousandth of a millimetre a second
-/// at 3 m and 60 Hz.
+/// Square of the turn in a step, radians squared, above which its second order counts along the tangents. Below, at
+/// 1e-4 radians, the neglected part is 5e-9 of the lever a step: for a body that keeps turning, a thousandth of a
+/// millimetre a second at 3 m and 60 Hz.
 const FAST_TURN: f32 = 1e-8;
 
-/// How far bodies have moved.
+/// How far bodies have moved since the start of the step.
 #[derive(Clone, Copy)]
 pub struct Moved<F> {
     linear: Vector<F>,
@@ -247,7 +254,7 @@ pub struct Moved<F> {
 }
 
 impl<F: OfPoints> Moved<F> {
-    /// A body for every manifold.
+    /// One body for every manifold.
     #[inline(always)]
     pub fn new(twists: &F::Each<Twist>) -> Self {
         Self {
@@ -256,7 +263,7 @@ impl<F: OfPoints> Moved<F> {
         }
     }
 
-    /// The same body for all.
+    /// The same body for all manifolds.
     #[inline(always)]
     pub fn splat(twist: &Twist) -> Self {
         Self { linear: Vector::splat(twist.linear), angular: Vector::splat(twist.angular) }
@@ -268,7 +275,7 @@ impl<F: OfPoints> Moved<F> {
 pub struct Response<F: Real> {
     /// Error of the rows: tangent, bitangent, normal.
     pub error: Vector<F>,
-    /// Multipliers after this iteration: clamped `k C + lambda`.
+    /// Multipliers after this iteration: `k C + lambda`, clamped (Eq. 11 and 13).
     pub lambda: Vector<F>,
     /// Stiffness of the normal row in the Hessian.
     pub k_normal: F,
@@ -276,13 +283,13 @@ pub struct Response<F: Real> {
     pub k_tangent: F,
     /// Stiffness of the bitangent row in the Hessian.
     pub k_bitangent: F,
-    /// Whether the friction force had to be cut to the cone.
+    /// Whether the friction force was clamped to the cone.
     pub slides: F::Mask,
-    /// Whether the point pushes at all.
+    /// Whether the normal force is not zero.
     pub active: F::Mask,
 }
 
-/// What points ask.
+/// Error, force and stiffness of contact points (Eq. 13 to 15, 18).
 #[inline(always)]
 pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &Points<F>) -> Response<F> {
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
@@ -300,26 +307,27 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
         slop = slop.most((F::splat(rules.give) * yields).least(F::splat(rules.margin) * shared.length));
     }
     let overlap = F::splat(rules.keep) * (start + slop).least(zero);
-    // Deep overlaps are worked off over many steps, however deep they are.
+    // A deep overlap is corrected over many steps, by at most `deepest` in each.
     let deepest = F::splat(-rules.deepest) * shared.length;
     let gap = F::select(zero.below(start), start, overlap.most(deepest));
     let drift = F::splat(rules.keep_tangent);
     let mut error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
     let (turn_a, turn_b) = (shared.turn + shared.turn_b, shared.turn_b);
     let fast = F::splat(FAST_TURN).below(turn_a.dot(turn_a).most(turn_b.dot(turn_b)));
-    // A lane of a GPU has other things to do than to branch: SwiftShader needs minutes to compile one here.
+    // A GPU lane computes this without a branch: SwiftShader needs minutes to compile a branch here.
     if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
-        // Points of what turns go along arcs: as they go, their levers change, and half of that counts. Along the normal
-        // this is left out. What is round touches with ever new points at the same lever, and goes on over the other: a
-        // ball that rolls and spins about the normal goes straight. Beyond a radian there is no second order to speak of.
+        // Second-order motion along the tangents: points of a turning body move along arcs, so their levers change on
+        // the way, and half of that change counts. The normal row leaves it out. A round collider touches with ever new
+        // points at a constant lever and rolls on over the other: a ball that rolls and spins about the normal goes
+        // straight. For turns beyond a radian the second order is meaningless, and is left out.
         let way = shared.shift + turn_b.cross(shared.offset);
-        let (none, (round_a, round_b)) = (Vector::zero(), shared.round);
+        let (none, (round_a, round_b)) = (Vector::zero(), round_sides(shared.round));
         let levers_a = Vector::select(round_b, -way, turn_a.cross(points.lever));
         let levers_b = Vector::select(round_a, way, turn_b.cross(points.lever + shared.offset));
         let levers_a = Vector::select(!round_a & turn_a.dot(turn_a).below(one), levers_a, none);
         let levers_b = Vector::select(!round_b & turn_b.dot(turn_b).below(one), levers_b, none);
         let arc = (turn_a.cross(levers_a) - turn_b.cross(levers_b)) * (F::splat(0.5) * shared.arcs);
-        // The same bits whoever is worked on at the same time.
+        // Selected lane by lane, so that a point gets the same bits whichever points are processed together with it.
         error.x = F::select(fast, error.x + t.dot(arc), error.x);
         error.y = F::select(fast, error.y + u.dot(arc), error.y);
     }
@@ -329,16 +337,16 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let active = normal.below(zero);
     let curved = F::splat(rules.curved);
     let mut k_normal = F::select(active, points.k, points.k * curved);
-    // Eq. 14: the stiffness that reaches the bound from the multiplier there is.
+    // Eq. 14: stiffness with which the multiplier reaches its bound, zero, at this error.
     let lifted = zero.below(error.z) & lambda.z.below(zero) & !active;
     if rules.curved == 0.0 && F::any(lifted) {
         k_normal = F::select(lifted, -lambda.z / error.z, k_normal);
     }
     let normal = F::select(active, normal, zero);
 
-    // The cone of this same normal force; behind the iterations, of that which they found. The static coefficient holds a
-    // point that did not slide in the last step, through all iterations: in the first ones the normal force is not yet
-    // what it will be.
+    // The cone of this normal force; in the stabilising pass, of the one that the iterations found. The static
+    // coefficient applies in all iterations to a point that did not slide in the last step, because in the first
+    // iterations the normal force is not converged yet.
     let mut pressed = normal;
     let mut held = active;
     if rules.stabilise {
@@ -350,7 +358,7 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let (kt, ku) = points.k_tangents;
     let ft = kt * error.x + lambda.x;
     let fu = ku * error.y + lambda.y;
-    // The root, although squares could be compared: those of a world's weight are beyond what a float holds.
+    // Compares roots, not squares: the square of a very large force overflows a float.
     let size = (ft * ft + fu * fu).root();
     let slides = (mu * -pressed).below(size);
     let most = F::select(slides, dynamic, mu) * -pressed;
@@ -362,9 +370,9 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let mut k_bitangent = F::select(held, ku, ku * curved);
     let sliding = points.slid & slides;
     if rules.rescale && F::any(sliding) {
-        // Eq. 14 along the direction of sliding, with the whole force instead of what the multiplier lacks of it: a warm
-        // multiplier lies at the cone's border already, and a contact that just begins to slide would be left without
-        // any stiffness against turning back. Nor is it for points that held until now: an arch would creep.
+        // Eq. 14 along the direction of sliding, but with the whole force instead of bound minus multiplier: a warm
+        // multiplier lies at the border of the cone already, so a contact that begins to slide would lose all stiffness
+        // against turning back. Points that stuck until now are not rescaled: an arch would creep.
         let way = (error.x * error.x + error.y * error.y).root();
         let moves = zero.below(way);
         let rescaled = F::select(moves, most / way, k_tangent);

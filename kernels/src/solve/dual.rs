@@ -1,6 +1,10 @@
-//! Multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11 and 12).
+//! Dual pass: updates multipliers and stiffness of every contact after the bodies have moved (Algorithm 1, lines 26 to
+//! 35; Eq. 11 and 12).
 //!
-//! `dual_rows` is the same for a stiffness of every row: what one of the two does not do is not compiled into it.
+//! Reads `deltas`; writes multipliers and stiffness in the records of the manifolds, and the sticking flag in
+//! `features`. One lane owns each manifold.
+//!
+//! `dual_rows` is the same stage with one stiffness a row; what one of the two does not need is not compiled into it.
 
 use crate::detect::manifold::{Head, Manifold, record};
 #[cfg(not(target_arch = "spirv"))]
@@ -16,7 +20,7 @@ use crate::state::rigid::Params;
 layout! {
     /// Push constants of `dual`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
     }
 }
@@ -24,29 +28,30 @@ layout! {
 /// Manifolds of a workgroup.
 pub const TILE: u32 = 64;
 
-/// What the pass reads and writes.
+/// What a stage of the dual family reads and writes.
 pub trait Bound {
     /// Whether every row of a contact has a stiffness of its own.
     const ROWS: bool;
     /// Settings.
     fn params(&self) -> Params;
-    /// Manifolds that are solved, and that there is room for in all lists.
+    /// Number of manifolds to update: those that are solved, limited to the shortest list.
     fn solved(&self) -> u32;
     /// A manifold.
     fn manifold(&self, index: u32) -> Manifold;
-    /// The way a body went.
+    /// How far a body has moved since the start of the step.
     fn delta(&self, index: u32) -> Twist;
-    /// Records of manifolds, features of their points, and what their surfaces do.
+    /// Records of manifolds, features of their points, and the surfaces.
     ///
     /// # Safety
-    /// As for [`Write::own`](crate::gpu::Write::own). Manifolds below [`Bound::solved`] are in both.
+    /// As for [`Write::own`](crate::gpu::Write::own). Manifolds below [`Bound::solved`] are within records and
+    /// features.
     unsafe fn own(&mut self) -> (Own<'_, UVec4>, Own<'_, UVec4>, Read<'_, UVec4>);
-    /// Stiffness of the tangent rows of manifolds, where every row has its own.
+    /// Stiffness of the tangent rows, when every row has its own.
     #[inline(always)]
     fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
         (F::splat(0.0), F::splat(0.0))
     }
-    /// Keeps it.
+    /// Writes the stiffness of the tangent rows.
     #[inline(always)]
     fn put_tangents<F: OfPoints>(&mut self, _manifolds: &F::Each<u32>, _k: (F, F)) {}
 }
@@ -160,7 +165,7 @@ dual_stage! {
     }
 }
 
-/// Updates a workgroup's manifolds, whichever stage of the family it is.
+/// Updates this workgroup's manifolds. Shared by both stages of the family.
 #[inline(always)]
 pub fn update_all<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
     let end = least(b.solved(), push.limit);
@@ -176,10 +181,10 @@ pub fn update_all<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) 
     }
 }
 
-/// Updates the manifold, or as many as are worked on at once.
+/// Updates one manifold, or on the CPU as many as are processed at once.
 #[inline(always)]
 fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &ContactRules, b: &mut B) {
-    // Beyond the last one, the same once more.
+    // Parts beyond the last manifold repeat this one.
     let items = F::each(|part| if item + part < end { item + part } else { item });
     let manifolds = F::map(&items, |i| b.manifold(*i));
     let on_a = Moved::new(&F::map(&manifolds, |m| b.delta(m.ends.body_a)));
@@ -207,20 +212,22 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
     }
     let response = respond(rules, &shared, &points);
     let sticks = response.active & !response.slides;
-    // Eq. 12 in the contact's own units: an error as large as the collider adds beta units. Only inside the bounds
-    // (section 3.2): a normal that pushes, tangents inside the cone.
+    // Eq. 12, with stiffness in units of `unit` and errors in sizes of the collider: an error of one size adds beta
+    // units. Only for rows within their bounds (section 3.2): a normal row that pushes, tangent rows inside the
+    // friction cone.
     let (error, growth) = (response.error, F::splat(params.beta) * unit / shared.length);
     let mut off = error.z.size();
     if B::ROWS {
         let grown = |k: F, error: F| F::select(sticks, (k + growth * error.size()).least(highest), k);
         (kt, ku) = (grown(kt, error.x), grown(ku, error.y));
     } else {
-        // One stiffness for all rows of a point grows with all of its error.
+        // One stiffness serves all rows of a point, so it grows with the error of all of them.
         off = off + F::select(sticks, (error.x * error.x + error.y * error.y).root(), zero);
     }
     let mut grown = points.k + growth * off;
     if !B::ROWS {
-        // What is hit by something fast is off by many sizes, and would be stiff beyond all reason.
+        // A fast impact makes errors of many collider sizes; without this limit the stiffness would become far too
+        // large.
         grown = grown.least(points.k * F::splat(params.ramp_most));
     }
     let grown = grown.least(highest);
@@ -228,7 +235,7 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
     points.lambda = response.lambda;
     points.lambda.z = points.lambda.z.most(-highest * shared.length);
     points.store_duals(&mut own_points, &first);
-    // The sign bit is `STICKS`.
+    // The sign bit of a feature is `STICKS`.
     let held = !(response.active & response.slides);
     F::load(&own_features, &items).signed(held).store(&mut own_features, &items);
     if B::ROWS {

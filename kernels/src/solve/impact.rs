@@ -1,43 +1,47 @@
-//! Restitution: Newton's law for every contact that pushed in a step, u' = -e u along the normal, once the iterations have brought
-//! the bodies to where they touch without bouncing.
+//! Restitution: Newton's law u' = -e u along the normal for every contact that pushed in a step, with u the closing
+//! speed, u' the speed after the impact and e the coefficient of restitution. It is applied after the iterations, which
+//! bring bodies into contact without bouncing. The stages `bounce_start`, `bounce` and `bounce_apply` use this module.
 //!
-//! **The speed of an impact.** Velocities are differences of poses, so they belong to the middle of a step. At its start, a
-//! contact whose bodies are accelerated by a closes in with u = u0 + a dt / 2, and when it has covered its gap, with
-//! u^2 - 2 a gap. Where bodies touch they get e times that. Few iterations leave them a little deeper or above: they get what
-//! makes it that speed where they touch, u^2 + 2 a depth; less a dt / 2 for the same reason as before. Energy is then
-//! kept to rounding, whatever the step and wherever in it the impact falls.
+//! **The speed of an impact.** Velocities are differences of poses, so they belong to the middle of a step. With a the
+//! relative acceleration along the normal and u0 the speed of the last step, a contact closes with u = u0 + a dt / 2 at
+//! the start of a step, and with the square u^2 - 2 a gap when it has covered its gap. Bodies that touch get e times
+//! that. Few iterations leave them a little too deep or too high: they get the speed that makes it the right one where
+//! they touch, with the square u^2 + 2 a depth, less a dt / 2 because velocities belong to the middle of a step. Energy
+//! is then kept to rounding, whatever the step and wherever in it the impact falls.
 //!
-//! **Which contacts.** First (`bounce_start`, and rounds of `bounce` and `bounce_apply`) on velocities from before the step: every contact
-//! that pushed in the iterations and is closing in gets the impulse of its own impact, again and again until none closes in. A blow
-//! so passes through a row of balls from one to the next, as it does in a cradle, and not to all of them at once. Contacts below the
-//! threshold, and those that do not bounce, take part with e = 0.
+//! **Which contacts.** The first rounds (`bounce_start`, then `bounce` and `bounce_apply` in turn) work on velocities
+//! from before the step. Every contact that pushed in the iterations and is closing gets the impulse of its own impact,
+//! again and again until none is closing. So a blow passes through a row of balls from one to the next, as in a
+//! Newton's cradle, and not to all at once. Contacts below the threshold, and those that do not bounce, take part with
+//! e = 0.
 //!
-//! **What becomes of it.** Behind `velocity`, rounds of the same kind bring the speed of contacts that bounced to what their impacts
-//! left, and keep the others from closing in faster than the iterations left them. Where everything that hangs together
-//! bounced, contacts begin with the impulse of their impacts instead of what the iterations gave them, and bodies without what
-//! gravity did to the speed of the contact in the step: it turns nothing, as an impulse at a corner would. Bodies that rest on others are carried by forces that impacts know nothing of, and keep those. Friction
-//! stays as the iterations found it.
+//! **Applying it.** After `velocity`, rounds of the same kind bring the speed of contacts that bounced to what their
+//! impacts left, and keep the others from closing faster than the iterations left them. Where all contacts of connected
+//! bodies bounced, contacts start with the impulses of their impacts in place of those of the iterations, and bodies
+//! start without the speed that gravity added to the contact in this step; that change is taken off the whole body and
+//! so turns nothing, unlike an impulse at a corner. Bodies that also rest on others are carried by forces that impacts
+//! do not know, and keep those. Friction stays as the iterations found it.
 //!
-//! **Momentum and energy.** An impulse is the same on both bodies, at one point. A manifold's points are solved together; manifolds of
-//! a round do not know of each other, and get 1 / n of their impulse, n the larger number of manifolds that act on one of its
-//! two bodies. Each body's velocity is then a mean of what single impacts would make of it, and since energy is convex and none
-//! of those adds any, neither do they together.
+//! **Momentum and energy.** An impulse acts equally on both bodies, at one point. The points of a manifold are solved
+//! together. Manifolds of a round do not know of each other, so each gets 1 / n of its impulse, with n the larger
+//! number of manifolds that act on one of its two bodies. The velocity of each body is then a mean of what single
+//! impacts would give it. Kinetic energy is convex and no single impact adds any, so their mean adds none either.
 
 use crate::detect::manifold::{FourPoints, Head, Manifold, ManifoldEnds, record};
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Local, Store, fmax, least};
 use crate::math::{Pose, Twist, inertia};
-use crate::state::rigid::{Body, POINTS, Params};
+use crate::state::rigid::{Body, POINTS};
 
-/// Vectors of a manifold in the list of impacts, a word a point.
+/// Vectors of a manifold in the list of impacts; each has one word a point.
 pub mod word {
-    /// Impulses of this round.
+    /// Impulses of this round, newton seconds.
     pub const IMPULSE: u32 = 0;
-    /// Impulses of all rounds.
+    /// Sums of the impulses of all rounds, newton seconds.
     pub const TOTAL: u32 = 1;
-    /// Behind `velocity`: the speed along the normal that they shall have.
+    /// After `velocity`: target speed along the normal, m/s.
     pub const SPEED: u32 = 2;
-    /// Behind `velocity`: the least total.
+    /// After `velocity`: lower bound of the total impulse, newton seconds.
     pub const LEAST: u32 = 3;
     /// 1 for contacts that bounced.
     pub const BOUNCED: u32 = 4;
@@ -47,54 +51,55 @@ pub mod word {
 
 /// Words of a body in the list of counts.
 pub mod count {
-    /// Manifolds that act on it in a round; of the next round. They take turns.
+    /// Number of manifolds that act on the body in a round. Two words, for this round and the next, which alternate.
     pub const ROUND: u32 = 0;
-    /// Not 0 when one of its contacts bounced.
+    /// Not 0 if one of its contacts bounced.
     pub const STRUCK: u32 = 2;
-    /// Bit n is set when one of its contacts pushed and did not bounce, or one of a body up to n contacts away.
+    /// Bit n is set if a contact of this body, or of a body up to n contacts away, pushed and did not bounce.
     pub const RESTS: u32 = 3;
     /// All.
     pub const WORDS: u32 = 4;
 }
 
-/// What a round is.
+/// Kinds of rounds.
 pub mod phase {
-    /// The first one on velocities from before the step.
+    /// The first round on velocities from before the step.
     pub const FIRST: u32 = 0;
-    /// One of the others.
+    /// A further round on velocities from before the step.
     pub const IMPACTS: u32 = 1;
-    /// Which bodies also rest on something.
+    /// Marks bodies that also rest on something.
     pub const MARK: u32 = 2;
-    /// Behind `velocity`: contacts that bounced get the impulses of their impacts.
+    /// After `velocity`: contacts that bounced take over the impulses of their impacts.
     pub const TAKE: u32 = 3;
-    /// The speeds of contacts are brought to what they shall be.
+    /// After `velocity`: brings contacts to their target speeds.
     pub const SETTLE: u32 = 4;
 }
 
-/// Rounds of each kind: as many bodies does a blow pass through in a step. What is left of it goes on in the next.
+/// Rounds of each kind, and so the number of bodies that a blow passes through in one step; the rest follows in the
+/// next.
 pub const ROUNDS: u32 = 8;
 
-/// Part of a collider's size by which a contact has to close in within a step: less is rounding, and no impact.
+/// Fraction of a collider's size by which a contact must close within a step to count as an impact; less is rounding.
 pub const LEAST_WAY: f32 = 1e-6;
 
-/// Sweeps over the points of a manifold: four points on a plane, of which one is determined by the others.
+/// Gauss-Seidel sweeps over the points of a manifold. Of four points on a plane, one is determined by the others.
 const SWEEPS: u32 = 12;
 
-/// Four floats of a list of words.
+/// The four floats of a vector of words.
 #[inline(always)]
 pub fn four(words: UVec4) -> Local<f32, 4> {
     let float = f32::from_bits;
     Local::of([float(words.x), float(words.y), float(words.z), float(words.w)])
 }
 
-/// The other way round.
+/// The words of four floats.
 #[inline(always)]
 pub fn four_words(values: &Local<f32, 4>) -> UVec4 {
     let bits = |i: u32| values.at(i).to_bits();
     UVec4::new(bits(0), bits(1), bits(2), bits(3))
 }
 
-/// A body as impulses see it.
+/// A body as impulses see it: velocity, inverse mass and inertia.
 #[derive(Clone, Copy)]
 pub struct Struck {
     /// Its velocity.
@@ -117,26 +122,26 @@ impl Struck {
         struck
     }
 
-    /// How fast an angular impulse turns it.
+    /// Change of angular velocity by an angular impulse.
     #[inline(always)]
     fn turned(&self, by: Vec3) -> Vec3 {
         inertia(&self.pose.rotation, self.inverse_inertia, by)
     }
 
-    /// With an impulse at a lever.
+    /// Adds an impulse at a lever.
     #[inline(always)]
     pub fn hit(&mut self, lever: Vec3, impulse: Vec3) {
         self.velocity.linear += impulse * self.inverse_mass;
         self.velocity.angular += self.turned(lever.cross(impulse));
     }
 
-    /// Speed of a point along `n`.
+    /// Speed along `n` of the point at a lever, m/s.
     #[inline(always)]
     fn speed(&self, n: Vec3, lever: Vec3) -> f32 {
         n.dot(self.velocity.linear + self.velocity.angular.cross(lever))
     }
 
-    /// What an impulse along `n` at a lever changes of that.
+    /// Change of that speed by a unit impulse along `n` at the lever, 1/kg.
     #[inline(always)]
     fn ease(&self, n: Vec3, lever: Vec3) -> f32 {
         let arm = lever.cross(n);
@@ -144,12 +149,12 @@ impl Struck {
     }
 }
 
-/// The acceleration of a body on its own.
+/// Acceleration of a body by its world's gravity and the user's force alone, m/s^2.
 #[inline(always)]
-pub fn acceleration(params: &Params, body: &Body, force: &Twist) -> Vec3 {
+pub fn acceleration(gravity: Vec3, body: &Body, force: &Twist) -> Vec3 {
     let mut a = Vec3::ZERO;
     if body.is_dynamic() {
-        a = params.gravity * body.gravity_scale + force.linear * (1.0 / body.mass);
+        a = gravity * body.gravity_scale + force.linear * (1.0 / body.mass);
     }
     a
 }
@@ -157,15 +162,15 @@ pub fn acceleration(params: &Params, body: &Body, force: &Twist) -> Vec3 {
 /// A manifold and its two bodies.
 #[derive(Clone, Copy)]
 pub struct Meeting {
-    /// Who meets.
+    /// Bodies and colliders of the manifold.
     pub ends: ManifoldEnds,
-    /// Points.
+    /// Number of points.
     pub count: u32,
-    /// Those of the manifold.
+    /// Points of the manifold.
     pub points: FourPoints,
-    /// From b to a.
+    /// Unit normal, from b to a.
     pub normal: Vec3,
-    /// What errors are measured against.
+    /// Length that errors are measured against, metres.
     pub length: f32,
     /// From b's centre of mass to a's.
     pub offset: Vec3,
@@ -192,14 +197,14 @@ impl Meeting {
         }
     }
 
-    /// Speed at which a point opens.
+    /// Speed at which point `k` opens, m/s; negative while it closes.
     #[inline(always)]
     pub fn speed(&self, k: u32) -> f32 {
         let lever = self.points.at(k).lever;
         self.a.speed(self.normal, lever) - self.b.speed(self.normal, lever + self.offset)
     }
 
-    /// How far a point went apart when its bodies went these ways.
+    /// How far point `k` opens when its bodies move by these ways, metres.
     #[inline(always)]
     pub fn way(&self, k: u32, way_a: &Twist, way_b: &Twist) -> f32 {
         let lever = self.points.at(k).lever;
@@ -207,7 +212,7 @@ impl Meeting {
         self.normal.dot(on_a - way_b.linear - way_b.angular.cross(lever + self.offset))
     }
 
-    /// Impulses that give the points which `wanted` names the speeds `speeds`, each at least `least`.
+    /// Impulses that bring the points in the bit mask `wanted` to the speeds `speeds`, each impulse at least `least`.
     #[inline(always)]
     pub fn impulses(&mut self, wanted: u32, speeds: &Local<f32, 4>, least: &Local<f32, 4>) -> Local<f32, 4> {
         let n = self.normal;

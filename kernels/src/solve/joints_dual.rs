@@ -1,8 +1,10 @@
-//! Multipliers and stiffness of every joint after the bodies have moved (Algorithm 1, lines 26 to 35; Eq. 11, 12 and 16).
+//! Dual pass of joints: updates multipliers and stiffness of every row after the bodies have moved (Algorithm 1, lines
+//! 26 to 35; Eq. 11, 12 and 16). Reads poses, deltas and targets; writes `row_states`.
 //!
-//! Stiffness follows the mass that a joint carries. With f what it pulls with and d the way by which its bodies are held
-//! back from where they would go on their own, that mass is f dt^2 / d, and a stiffness of mass over dt squared, f / d,
-//! holds it: less converges slowly under load, more moves it as if it were heavier. With [`option::ROWS`] it is Eq. 12.
+//! Stiffness follows the mass that a joint carries. With f its force and d the distance by which it holds its bodies
+//! back from their targets, that mass is f dt^2 / d, and the stiffness mass / dt^2 = f / d can hold it. Less stiffness
+//! converges slowly under load; more makes the bodies move as if they were heavier. With [`option::ROWS`] stiffness
+//! grows by Eq. 12 instead.
 
 use crate::gpu::glam::UVec4;
 use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
@@ -30,7 +32,7 @@ stage! {
 layout! {
     /// Push constants of `joints_dual`.
     pub struct Push {
-        /// Joints.
+        /// Number of joints.
         pub count: u32,
     }
 }
@@ -50,7 +52,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let ends = JointEnds::moving(&joint, &b.starts, &b.deltas, &b.poses);
     let by_row = params.options & option::ROWS != 0;
     let rows = joint.rows_within(b.joint_rows.len());
-    // How far its bodies are held back from where they would go on their own: along lengths, and about angles.
+    // How far a body is held back from its target: distance in metres, and angle in radians.
     let held_back = |index: u32| {
         let mut held = (0.0, 0.0);
         if index != NONE && b.bodies.at(index).is_dynamic() {
@@ -81,7 +83,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let mut state = b.row_states.at(joint.first_row + r);
         let asked = row.ask(&rules, &state, &ends.measure(row.axis), joint.length);
         let length = if row.turns() { 1.0 } else { joint.length };
-        // Section 4, "Bounding the Dual Variables".
+        // Eq. 11, with the bound of section 4, "Bounding the Dual Variables".
         let highest = params.k_max * state.unit;
         let strongest = highest * length;
         state.lambda = fmax(-strongest, fmin(asked.force, strongest));
@@ -89,9 +91,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let spring = row.role == role::SPRING;
             let gentle = row.ramps_gently();
             let beta = if gentle { params.beta_spring } else { params.beta_joint };
-            // Eq. 12 and 16 in the row's own units.
+            // Eq. 12 and 16, with stiffness in units of `unit` and errors in joint lengths or radians.
             let grown = state.k + beta * state.unit / length * abs(asked.error);
-            // And never less than the load of a spring needs.
+            // A gently ramping spring has at least the stiffness that its load asks for.
             let least = if gentle { params.k_load_spring * abs(state.lambda) / length } else { 0.0 };
             let mut wanted = fmax(grown, least);
             if !gentle && !by_row {

@@ -1,17 +1,17 @@
-//! Every joint at the start of a step: its coordinates, which limits may push, and multipliers and stiffness to begin with
-//! (Eq. 19).
+//! Warm start of joints: stores every row's coordinate at the start of the step, chooses which of two limits may push,
+//! and sets multipliers and stiffness to begin with (Eq. 19; Algorithm 1, lines 5 and 6). Reads poses, velocities and
+//! `load_shares`; updates `row_states`.
 //!
-//! With [`option::ROWS`] every row keeps its stiffness from step to step, as published. Else:
-//!
-//! Stiffness is that of the load and of the mass carried, whichever asks for less, and nothing of it is carried over: bodies
-//! between joints that stay stiffer than they need to be hardly move in a few iterations, and over-stiff joints damp free fall. The rows that hold a point share
-//! the load of all of them; with a stiffness of their own each, it would change while the joint turns, and pump energy. Of what a joint
-//! pulls with only that part is a load which is felt by something: see `load_share`.
+//! With [`option::ROWS`] every row keeps its stiffness from step to step, as published. Otherwise stiffness comes from
+//! the load or from the mass carried, whichever is less, and none is carried over: bodies between joints that are
+//! stiffer than necessary hardly move in a few iterations, and over-stiff joints damp free fall. The rows that hold a
+//! point share one stiffness from the load of all of them; separate values would change while the joint turns, and add
+//! energy. Only part of a joint's pull is a load: see `load_share`.
 
 use crate::gpu::{Load, Store, abs, finite, fmax, fmin, glam::Vec3, sqrt};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::joints::{Joint, JointEnds, JointRow, RowState, axis, flag, role, unit};
-use crate::state::rigid::{Body, NONE, Params, held_back, option};
+use crate::state::rigid::{Body, NONE, Params, gravity, held_back, kind, option};
 use crate::{layout, stage};
 
 stage! {
@@ -31,7 +31,7 @@ stage! {
 layout! {
     /// Push constants of `joints_start`.
     pub struct Push {
-        /// Joints.
+        /// Number of joints.
         pub count: u32,
     }
 }
@@ -53,7 +53,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (mut pose_b, mut body_b) = (b.poses.at(index), b.bodies.at(index));
     if world {
         pose_b = Pose { position: Vec3::ZERO, rotation: Rotation::IDENTITY };
-        body_b.kind = crate::state::rigid::kind::STATIC;
+        body_b = body_b.turned_into(kind::STATIC);
     }
     let ends = JointEnds::new(&joint, pose_a.position - pose_b.position, &pose_a.rotation, &pose_b.rotation);
     let rows = joint.rows_within(b.joint_rows.len());
@@ -64,12 +64,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         square += if row.holds_point() & finite(state.lambda) { state.lambda * state.lambda } else { 0.0 };
         r += 1;
     }
-    // Those of its bodies that joints move are of one island, and have the same.
+    // Both bodies have the same share if both are dynamic, because the joint puts them into one island.
     let share = b.load_shares.at(if body_a.is_dynamic() { joint.body_a } else { index });
     let pull = params.warm_joint * sqrt(square);
     let by_row = params.options & option::ROWS != 0;
-    let held = held_back(&params, &body_a, b.velocities.at(joint.body_a).linear, b.previous.at(joint.body_a))
-        + held_back(&params, &body_b, b.velocities.at(index).linear, b.previous.at(index));
+    let falls = gravity(&b.params, body_a.world_with(&body_b));
+    let held = held_back(&params, falls, &body_a, b.velocities.at(joint.body_a).linear, b.previous.at(joint.body_a))
+        + held_back(&params, falls, &body_b, b.velocities.at(index).linear, b.previous.at(index));
     let mut r = 0;
     while r < rows {
         let row = b.joint_rows.at(joint.first_row + r);
@@ -78,15 +79,15 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let (unit, heavier) = unit(&measure, &body_a, &pose_a.rotation, &body_b, &pose_b.rotation, params.dt);
         let length = if row.turns() { 1.0 } else { joint.length };
         let side = if row.role == role::LIMIT { row.nearer(measure.value) } else { 0.0 };
-        // A multiplier of the other limit is of no use.
+        // The multiplier is dropped if it belongs to the other limit.
         let carried = if state.side == side { params.warm_joint } else { 0.0 };
-        // What it held when it broke is of no use either, when it is no number.
+        // A multiplier that is not finite is dropped as well.
         state.lambda = if finite(state.lambda) { state.lambda * carried } else { 0.0 };
         let stiffest = row.stiffest(params.dt);
         let spring = row.role == role::SPRING;
         let gentle = row.ramps_gently();
         let start = if gentle { params.k_spring } else { params.k_joint };
-        // What a joint holds is the heavier of its bodies.
+        // Started with the unit of the heavier body alone, because that is the one the joint has to hold.
         let mut k = start * if gentle || by_row { unit } else { heavier };
         if row.grows() && gentle {
             k += params.k_load_spring * abs(state.lambda) / length;
@@ -94,13 +95,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let mut load = if row.holds_point() { pull } else { abs(state.lambda) };
             load *= if row.turns() { 1.0 } else { share };
             load *= if row.axis == axis::DISTANCE { params.taut } else { 1.0 };
-            // The smaller of what the load and what the mass carried ask for; angles know only of the load.
+            // The smaller of what the load and what the carried mass ask for; rows about angles use only the load.
             let carried = params.k_carried_joint / fmax(held, 1e-30);
             let per_load = if row.turns() { params.k_load_joint } else { fmin(params.k_load_joint / length, carried) };
             k += per_load * load;
         }
         if by_row {
-            // Eq. 19, every row by itself. What a limit had on its other side is of no use.
+            // Eq. 19, row by row. Stiffness that belongs to the other limit is dropped.
             let kept = if state.side == side { params.warm_stiffness * state.k } else { 0.0 };
             k = fmax(kept, start * unit);
         }

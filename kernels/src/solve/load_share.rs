@@ -1,18 +1,21 @@
-//! How much of what joints pull with is felt by what they join: one number for all that hangs together by joints.
+//! Finds, for every assembly of bodies that joints hold together, the fraction of the joints' pulls that is a real
+//! load: one number s, the share, for all its bodies. Reads `carried_loads`; writes `load_shares`, which `joints_start`
+//! reads.
 //!
-//! Between stiff joints a sweep moves a body by little, so waves longer than the iterations reach answer forces as if the bodies were heavier:
-//! by about 2 k dt^2 / (m n) in n iterations. Stopping them takes multipliers as much larger. Stiffness follows the load
-//! (see `joints_start`), so it would follow these multipliers too, make the bodies heavier still, and so on: nets of some
-//! thousand bodies threw themselves up above their supports. But a load is what accelerates mass. With F the pull of all its joints on a body and
-//! m (a - g) the force that it felt, the part of the pulls that is a load is
+//! Between stiff joints a sweep moves a body only a little. Waves longer than the iterations reach therefore answer
+//! forces as if the bodies were heavier, by about 2 k dt^2 / (m n) with k the stiffness, m the mass and n the
+//! iterations, and stopping such a wave takes multipliers larger by the same factor. Stiffness follows the load (see
+//! `joints_start`). If it followed these multipliers too, it would make the bodies heavier still, and so on: nets of
+//! some thousand bodies rose above their supports. But a real load accelerates mass. With F the sum of the joint forces
+//! on a body, a its acceleration and m (a - g) the force that accelerated it, the share of the pulls that is a load is
 //!
 //! ```text
 //! s = sum F . m (a - g) / sum F . F
 //! ```
 //!
-//! over all that hangs together: 1 at rest and wherever the iterations converge, and less the less of the pull arrives. The squares
-//! make heavy bodies count: it does not matter how little of it the links of a chain feel that holds a thousand times their mass.
-//! Stiffness with the multipliers taken by this part does not feed on itself.
+//! summed over the assembly. It is 1 at rest and wherever the iterations converge, and smaller the less of the pull
+//! arrives as acceleration. The squares weight heavily loaded bodies: the light links of a chain that holds a thousand
+//! times their mass hardly count. Stiffness computed from multipliers times s does not feed on itself.
 
 use crate::gpu::{Group, Load, Store, fmax, fmin};
 use crate::graph::island::{IslandShare, TileShares};
@@ -40,7 +43,7 @@ layout! {
     }
 }
 
-/// Adds up the islands that begin in a workgroup's tile.
+/// Sums up the islands that begin in this workgroup's tile.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let mut parts = TileShares::new(&b.islands, group, push.count);
@@ -53,11 +56,11 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     }
 }
 
-/// Tells all bodies of an island their share. All lanes of a subgroup are in here, with an island or without, until the last loop: the
-/// sums want them all.
+/// Writes the share of an island to all its bodies. All lanes of a subgroup stay here together until the last loop,
+/// with an island or without, because the sums need all lanes.
 #[inline(always)]
 fn share_out(group: &Group, part: &IslandShare, iterations: u32, b: &mut Bindings<'_>) {
-    // In parts of the largest: squares of forces may be beyond what a float holds.
+    // Relative to the largest pull, because squares of forces may overflow a float.
     let mut most = 0.0;
     let mut place = part.first;
     while group.any(place < part.end) {

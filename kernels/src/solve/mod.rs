@@ -1,4 +1,7 @@
-//! The iterations (Algorithm 1, lines 3 to 36): warm start, prediction, primal and dual passes.
+//! The solver: warm start, prediction, and the primal and dual passes of every iteration (Algorithm 1, lines 3 to 36).
+//!
+//! Stages read contacts, joints and colours that `detect` and `graph` made, and write `deltas` (each body's motion
+//! since the start of the step), multipliers and stiffness. `finish` turns `deltas` into velocities.
 
 pub mod aggregates;
 pub mod aggregates_move;
@@ -15,6 +18,12 @@ pub mod joints_dual;
 pub mod joints_start;
 pub mod load_share;
 pub mod momentum;
+pub mod pair;
+pub mod pair_block;
+pub mod pair_contacts;
+pub mod pair_inverses;
+pub mod pair_joints;
+pub mod pair_turns;
 pub mod predict;
 pub mod primal;
 pub mod primal_joints;
@@ -25,11 +34,19 @@ pub mod primal_soft_rows;
 pub mod rolling_dual;
 pub mod second_predict;
 pub mod soft;
+pub mod soft_ask;
+pub mod soft_bound;
 pub mod soft_dual;
 pub mod soft_gate;
+pub mod soft_meet;
+pub mod soft_move;
+pub mod soft_pairs_dual;
+pub mod soft_pairs_start;
 pub mod soft_predict;
+pub mod soft_press;
 pub mod soft_primal;
 pub mod soft_pull;
+pub mod soft_settle;
 pub mod soft_start;
 pub mod soft_whole;
 pub mod solver_body;

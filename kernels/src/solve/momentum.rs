@@ -1,22 +1,26 @@
-//! Moves every island of `islands` as one rigid body to where its forces balance: one more block of the descent.
+//! Moves every island of `islands` as one rigid body to where its forces balance: one more block of the descent. Reads
+//! targets, deltas and joints; writes `deltas`, `rotations` and `poses` of the members.
 //!
-//! Bodies are solved one colour after the other, so after a few iterations the forces that two bodies felt of each other are not
-//! equal and opposite: the one solved earlier felt where the other one was before. In sum an impact is off by some percent, a
-//! ragdoll falls too slowly, and a chain as if through honey. But whatever the bodies of an island do to each other adds up to nothing. With y the
-//! targets of its bodies and x where the iterations brought them, what is left of force and torque is
+//! Bodies are solved one colour after the other. After few iterations the forces that two bodies exert on each other
+//! are therefore not equal and opposite: the body solved first used the old position of the other. In sum an impact is
+//! off by some percent, a ragdoll falls too slowly, and chains fall as if strongly damped. But forces inside an island
+//! add up to zero. With y the targets of its bodies, x their present positions and m their masses, the unbalanced force
+//! f and torque t on the island are
 //!
 //! ```text
 //! f = sum m (y - x) / dt^2        t = sum (r x m (y - x) + I log(y / x)) / dt^2
 //! ```
 //!
-//! with r from the island's centre of mass to where each body is when forces act on it, and I its inertia, and what joints to the world and to bodies
-//! that do not move pull with. The motion that answers f and t is found as for a single body (Eq. 4), and all bodies of
-//! the island make it together: none of the contacts and joints in between notices, and what nothing holds has its momentum, linear and angular, to
-//! rounding. It is nothing when the iterations have converged: what backward Euler itself takes from a rotation is not given
-//! back, energy would come from it.
+//! with I the inertia of each body and r the vector from the island's centre of mass to where the body is when forces
+//! act on it. Joints to the world and to bodies that do not move add their forces. The rigid motion that balances f and
+//! t is found as for a single body (Eq. 4), and all bodies of the island make it together. It changes no contact or
+//! joint inside, and an island that nothing holds keeps its momentum, linear and angular, to rounding. The motion is
+//! zero once the iterations have converged. The rotation that backward Euler itself loses is not restored, because that
+//! would add energy.
 //!
-//! In worlds with joints this is done in every iteration, so that a chain swings as it should; done in the last one only, chains with a
-//! load gain energy. Without joints it is for momentum alone, and comes behind the last dual pass, which knows what pushes.
+//! In worlds with joints this runs in every iteration, so that chains swing correctly; run in the last iteration only,
+//! chains with a load gain energy. Without joints it only restores momentum, and runs after the last dual pass, when it
+//! is known which contacts push.
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Group, Load, Store, sqrt};
@@ -54,14 +58,14 @@ layout! {
     pub struct Push {
         /// Number of bodies.
         pub count: u32,
-        /// Not 0: there are joints.
+        /// Not 0: the world has joints.
         pub joints: u32,
-        /// Not 0: in the last iteration.
+        /// Not 0: this is the last iteration.
         pub last: u32,
     }
 }
 
-/// Corrects the islands that begin in a workgroup's tile.
+/// Moves the islands that begin in this workgroup's tile.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let many = b.params.at(0).many;
@@ -76,7 +80,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     }
 }
 
-/// Where a body is when forces act on it: those of contacts at the start of the step, those of joints where it is now.
+/// Position of a body when forces act on it: without joints that at the start of the step, with joints the present one.
 #[inline(always)]
 fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
     let mut place = b.starts.at(index).position;
@@ -86,11 +90,11 @@ fn place_of(index: u32, push: &Push, b: &Bindings<'_>) -> Vec3 {
     place
 }
 
-/// Moves an island so that it has its momentum. All lanes of a subgroup are in here, with an island or without, until the last loop: the
-/// sums want them all.
+/// Moves an island so that it keeps its momentum. All lanes of a subgroup stay here together until the last loop, with
+/// an island or without, because the sums need all lanes.
 #[inline(always)]
 fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>) {
-    // Mass and centre. Places count from the first member, next to which they are small.
+    // Mass and centre of mass. Positions are relative to the first member, so that the sums stay small.
     let mut origin = Vec3::ZERO;
     if part.is_any() {
         origin = b.starts.at(b.members.at(part.start)).position;
@@ -109,12 +113,12 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let (mass, centre) = (part.sum(group, mass), part.sums(group, centre));
     let centre = origin + centre * (1.0 / mass);
 
-    // The island as one body: its inertia, what it lacks, and what holds it.
+    // The island as one body: its inertia, the missing force and torque, and the joints that hold it.
     let params = b.params.at(0);
     let rules = JointRules::new(&params, false);
     let scale = 1.0 / (params.dt * params.dt);
     let mut system = System::none();
-    // What is long and held stays as it is.
+    // Long islands that something holds are not moved.
     let long = part.members() > params.many;
     let mut held = 0.0;
     let mut place = part.first;
@@ -148,7 +152,7 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     let shift = Vec3::new(motion.linear.x, motion.linear.y, motion.linear.z);
     let turn = Vec3::new(motion.angular.x, motion.angular.y, motion.angular.z);
     let square = turn.length_squared();
-    // The motion is rigid to first order only.
+    // A linear displacement is rigid only to first order, so the turn is limited.
     let most = params.largest_turn;
     let cut = if square > most * most { most / sqrt(square) } else { 1.0 };
     let turn = turn * cut;
@@ -172,8 +176,9 @@ fn correct(group: &Group, part: &IslandShare, push: &Push, b: &mut Bindings<'_>)
     }
 }
 
-/// Adds the joints of a member, at `r` from the centre, to what does not move; returns how many there are. All lanes of a subgroup call it
-/// together, and go through as many joints and rows as the one that has the most; where `on` says no, there is no member.
+/// Adds a member's joints to bodies that do not move or to the world; `r` leads from the centre to the member. Returns
+/// how many there are. All lanes of a subgroup call it together and make as many rounds as the lane with the most
+/// joints and rows; a lane for which `on` is false has no member.
 #[inline(always)]
 fn hold(
     system: &mut System,
@@ -190,7 +195,7 @@ fn hold(
     let mut count = 0.0;
     let mut e = links.start;
     while group.any(e < links.end) {
-        // Who has none left looks at the first joint, and adds nothing.
+        // A lane with no joints left reads entry 0 and adds nothing.
         let here = e < links.end;
         let entry = b.entries.at(if here { e } else { 0 });
         let joint = b.joints.at(if here { entry.joint() } else { 0 });
@@ -229,7 +234,7 @@ fn hold(
     count
 }
 
-/// Inertia of a body about a point at `r` from it: the diagonal, and xy, xz, yz off it.
+/// Inertia of a body about a point at `r` from its centre of mass: the diagonal, and off it xy, xz, yz.
 #[inline(always)]
 pub fn inertia_about(body: &SolverBody, rotation: &Rotation, r: Vec3) -> (Vec3, Vec3) {
     let i = body.inertia;

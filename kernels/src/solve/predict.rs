@@ -1,20 +1,23 @@
 //! Where every body would go on its own (the inertial target, Eq. 2), and where the iterations start.
 //!
 //! The start has adaptive gravity: as much of it as the body felt in the last step, so that what lies at rest starts at
-//! rest; and as much of the user's force. The target always has all of both; its position is the way from the start, which
-//! keeps more digits. A body with joints starts with all of it when it falls freely, and else with none: what stiff joints make of
-//! the start is felt in the next step again, and a chain that got part of gravity for it would gain energy. Without
-//! [`option::FALLING_ONLY`] it is a body like any other.
+//! rest; and as much of the user's force. The target always has all of both; its position is the way from the start,
+//! which keeps more digits. A body with joints starts with all of it when it falls freely, and else with none: what
+//! stiff joints make of the start is felt in the next step again, and a chain that got part of gravity for it would
+//! gain energy. Without [`option::FALLING_ONLY`] it is a body like any other.
 //!
-//! With [`option::CIRCLING`] a body without joints also starts with as much of the way inward, w x v dt^2, as it felt: on the
-//! circle on which something carries it round. From the tangent, friction begins every step far beyond its cone, is cut to the
-//! cone, and few iterations do not bring it back: a box on a turntable crept by millimetres a second, in or out.
+//! With [`option::CIRCLING`] a body without joints also starts with as much of the way inward, w x v dt^2, as it felt:
+//! on the circle on which something carries it round. From the tangent, friction begins every step far beyond its cone,
+//! is cut to the cone, and few iterations do not bring it back: a box on a turntable crept by millimetres a second, in
+//! or out.
 //!
-//! Damping with the coefficient c: dv/dt = F/m - c v is solved exactly over the step, with F what acts in it, all contacts and
-//! joints included. With x = c dt, what is left of a velocity is e^-x, and what a force adds to it is its mean share of that,
-//! (1 - e^-x) / x: v' = e^-x v + (1 - e^-x) / x dt F/m. So a free body's speed falls as e^-ct whatever the step, a falling
-//! one's tends to g/c, and one at rest presses with all of its weight: the same as a body 1 / share times as heavy
-//! that starts at e^-x v, which is what the iterations get.
+//! With [`option::PAIRS`] every body starts at its target.
+//!
+//! Damping with the coefficient c: dv/dt = F/m - c v is solved exactly over the step, with F what acts in it, all
+//! contacts and joints included. With x = c dt, what is left of a velocity is e^-x, and what a force adds to it is its
+//! mean share of that, (1 - e^-x) / x: v' = e^-x v + (1 - e^-x) / x dt F/m. So a free body's speed falls as e^-ct
+//! whatever the step, a falling one's tends to g/c, and one at rest presses with all of its weight: the same as a body
+//! 1 / share times as heavy that starts at e^-x v, which is what the iterations get.
 //!
 //! Rotation: velocities are differences of poses, so they belong to the middle of a step. The next rotation is the one
 //! whose angular momentum in the middle of its own step is that of the last: a free body keeps its momentum to
@@ -25,7 +28,7 @@ use crate::gpu::{Load, Store, decay, fmax, fmin, least, sqrt};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::turns::{FAST, PREDICTED, PREDICTED_HELD, PREDICTED_ROLLING, rolling};
-use crate::state::rigid::{Body, Params, contact_row, joint_row, kind, option, row};
+use crate::state::rigid::{Body, Params, contact_row, gravity, joint_row, kind, option, row};
 use crate::{layout, stage};
 
 stage! {
@@ -53,7 +56,8 @@ layout! {
     }
 }
 
-/// How much of the way `pull`, which an outer force makes in a step, the body went in the last one.
+/// Fraction, 0 to 1, of the way `pull` (what an outer force adds to the motion of a step) that the body showed in the
+/// last step. `felt` is its change of velocity times dt.
 #[inline(always)]
 fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     let square = pull.length_squared();
@@ -65,12 +69,12 @@ fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     if square > 0.0 { fmax(0.0, fmin(part, 1.0)) } else { 0.0 }
 }
 
-/// Radians of a part of a fast body's step.
+/// Largest turn of one part when a fast body's step is split, radians.
 const PART: f32 = 0.5;
-/// Most parts of a step.
+/// Largest number of parts of a step.
 const MOST_PARTS: u32 = 64;
 
-/// In how many parts a body that turned by `last` in a step is predicted.
+/// Number of parts into which the step of a body is split that turns by `last` in it.
 #[inline(always)]
 fn parts(last: Vec3) -> u32 {
     let square = last.length_squared();
@@ -81,16 +85,16 @@ fn parts(last: Vec3) -> u32 {
     parts
 }
 
-/// Where a free body turns in its next step, in which it keeps the part `left` of its angular momentum and gets
-/// `turn / dt`, and by which rotation vector. A fast one turns in parts, and its velocity is the one that it has in the
-/// end.
+/// Rotation of a free body after its next step, and its rotation vector for that step. The body keeps the fraction
+/// `left` of its angular momentum and gains `turn / dt`. The step of a fast body is split into parts; its rotation
+/// vector is then the final angular velocity times dt.
 #[inline(always)]
 fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, left: f32, turn: Vec3) -> (Rotation, Vec3) {
     let parts = parts(w * dt);
     let scale = 1.0 / parts as f32;
     let last = w * (dt * scale);
     let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
-    // What is faster than that turns about where its axis is.
+    // Even the parts are too fast: the body turns about its present axis.
     if last.length_squared() > FAST * FAST {
         let next = w * (dt * left) + inertia(rotation, inverse, turn);
         return (Rotation::exp(next).then_after(rotation).normalized(), next);
@@ -114,10 +118,10 @@ fn free_rotation(rotation: &Rotation, principal: Vec3, w: Vec3, dt: f32, left: f
     (rotation, next)
 }
 
-/// Radians from which on a part is found by Newton's method.
+/// Radians above which a part is found by Newton's method instead of a fixed point.
 const QUICK: f32 = 0.1;
 
-/// Solves (D - [a x]) x = b with a diagonal D of positive numbers.
+/// Solves (D - [a x]) x = b, D diagonal with positive entries `d`, [a x] the matrix of the cross product with `a`.
 #[inline(always)]
 fn solve_turning(d: Vec3, a: Vec3, b: Vec3) -> Vec3 {
     // By Cramer's rule: rows of the matrix are (d.x, a.z, -a.y), (-a.z, d.y, a.x), (a.y, -a.x, d.z).
@@ -126,14 +130,14 @@ fn solve_turning(d: Vec3, a: Vec3, b: Vec3) -> Vec3 {
     (others * b + a * a.dot(b) + a.cross(d * b)) * (1.0 / determinant)
 }
 
-/// The rotation vector of a free body with an angular momentum; `last` is near it.
+/// Rotation vector of a free body with this angular momentum in the middle of the part; `last` is the first guess.
 #[inline(always)]
 fn free_part(rotation: &Rotation, principal: Vec3, momentum: Vec3, last: Vec3) -> Vec3 {
     let inverse = Vec3::new(1.0 / principal.x, 1.0 / principal.y, 1.0 / principal.z);
     let mut next = last;
     let mut round = 0;
     if last.length_squared() > QUICK * QUICK {
-        // Newton's method in body space, where inertia is diagonal: I w = exp(-w / 2) l with l the momentum.
+        // Newton's method in body space, where inertia is diagonal: solves I w = exp(-w / 2) l, with l the momentum.
         let l = rotation.inverse().apply(momentum);
         next = rotation.inverse().apply(last);
         while round < 4 {
@@ -143,8 +147,8 @@ fn free_part(rotation: &Rotation, principal: Vec3, momentum: Vec3, last: Vec3) -
         }
         return rotation.apply(next);
     }
-    // A fixed point that contracts by about the angle times the ratio of the moments. What hardly turns is there to the
-    // last bit after one or two.
+    // Fixed-point iteration. It contracts by about the angle times the ratio of the moments; a body that hardly turns
+    // has converged to the last bit after one or two rounds.
     while round < 4 {
         let middle = Rotation::exp(next * 0.5).then_after(rotation);
         let found = inertia(&middle, inverse, momentum);
@@ -174,10 +178,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut start_pulls = Vec3::ZERO;
     let mut start_angular = Vec3::ZERO;
     let mut start_rotation = start.rotation;
-    // What damping leaves of velocities, and of what forces add to them.
+    // Factors of damping for (linear, angular): on velocities, and on what forces add to them.
     let mut left = (1.0, 1.0);
     let mut share_of = (1.0, 1.0);
-    if body.kind == kind::DYNAMIC {
+    if body.is_dynamic() {
         if (body.linear_damping > 0.0) | (body.angular_damping > 0.0) {
             let (along, about) = (decay(body.linear_damping * dt), decay(body.angular_damping * dt));
             left = (along.0, about.0);
@@ -192,38 +196,40 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         } else {
             (rotation, angular) = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, left.1, turn);
         }
-        let fall = params.gravity * (body.gravity_scale * dt * dt * share_of.0);
+        let fall = gravity(&b.params, body.world()) * (body.gravity_scale * dt * dt * share_of.0);
         let push = force.linear * (dt * dt / body.mass * share_of.0);
         let felt = (velocity.linear - b.previous.at(item) * left.0) * dt;
         pulls = fall + push;
         let falling_only = params.options & option::FALLING_ONLY != 0;
         let jointed = falling_only && joint_row(&b.rows, item, u32::MAX).count() > 0;
         start_pulls = fall * share(&params, felt, fall, jointed) + push * share(&params, felt, push, jointed);
-        // What nothing touches is where it goes already, and no sweep need move it.
+        // A body without contacts and joints starts at its target, and no sweep has to move it.
         let touched = row(&b.rows, item, u32::MAX).count() > 0;
         let inward = velocity.angular.cross(velocity.linear) * (dt * dt);
         if params.options & option::CIRCLING != 0 && joint_row(&b.rows, item, u32::MAX).count() == 0 {
             start_pulls += inward * share(&params, felt, inward, false);
         }
-        start_pulls = if touched { start_pulls } else { pulls };
+        let pairs = params.options & option::PAIRS != 0;
+        start_pulls = if touched && !pairs { start_pulls } else { pulls };
         start_angular = angular;
-        // What is held starts without the user's torque, as it does without his force: a box that both push at would
-        // begin every step beyond its friction cone, and creep.
+        // A touched body starts without the user's torque, as it does without the user's force: pushed with both, a box
+        // would begin every step outside its friction cone, and creep.
         let slow = !first_order && angular.length_squared() <= FAST * FAST;
-        if turn != Vec3::ZERO && slow && touched {
+        if turn != Vec3::ZERO && slow && touched && !pairs {
             let free = free_rotation(&start.rotation, body.inertia, velocity.angular, dt, left.1, Vec3::ZERO);
             (start_rotation, start_angular) = free;
         }
-    } else if body.kind == kind::KINEMATIC {
+    } else if body.is(kind::KINEMATIC) {
         linear = velocity.linear * dt;
         angular = velocity.angular * dt;
         start_angular = angular;
     }
-    let exact = !first_order && body.kind == kind::DYNAMIC;
+    let exact = !first_order && body.is_dynamic();
     if !exact {
         let mut by = Rotation::exp(angular);
-        if first_order && body.kind == kind::DYNAMIC {
-            // Eq. 21: the product with the quaternion (1, w / 2); and what that turned it by, Eq. 20.
+        if first_order && body.is_dynamic() {
+            // Eq. 21: the product with the quaternion (1, w / 2); then Eq. 20 gives the angle by which that turned the
+            // body.
             by = Rotation::new(angular * 0.5, 1.0).normalized();
             angular = by.v() * 2.0;
             start_angular = angular;
@@ -235,10 +241,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         start_rotation = rotation;
     }
     let target = Pose { position: linear + pulls, rotation };
-    // As heavy as makes forces count for their share.
+    // Mass and inertia are divided by the share, so that forces act with their damped share.
     let (mass, inertia) = (body.mass / share_of.0, body.inertia * (1.0 / share_of.1));
     let mut frame = SolverBody { target, start, inertia, mass };
-    if exact && angular.length_squared() > FAST * FAST {
+    if exact && angular.length_squared() > FAST * FAST && params.options & option::PAIRS == 0 {
         let held = joint_row(&b.rows, item, u32::MAX).count() > 0;
         let touched = contact_row(&b.rows, item, u32::MAX).count() > 0;
         let mut form = if held { PREDICTED_HELD } else { PREDICTED };

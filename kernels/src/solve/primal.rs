@@ -1,14 +1,16 @@
 //! One colour's bodies, each moved to where its forces balance (Algorithm 1, lines 9 to 21).
 //!
-//! A body is worked on by a team of lanes, 1 to a whole subgroup. They share its manifolds, each with all of its points; what they
-//! found is added up over the team, and its first lane solves.
-//! With teams of one, every lane has a body to itself. `colour_ranges` chooses by the size of the colour: a large
-//! one fills the device with one lane a body, a small one does not.
+//! A body is worked on by a team of lanes, 1 to a whole subgroup. They share its manifolds, each with all of its
+//! points; what they found is added up over the team, and its first lane solves. With teams of one, every lane has a
+//! body to itself. `colour_ranges` chooses by the size of the colour: a large one fills the device with one lane a
+//! body, a small one does not.
 //!
 //! It is a family of stages, see `sweep`: with joints or without, with one stiffness a point or one a row. The code is
 //! the same, and what a stage does not do is not compiled into it, so that nobody carries registers for it.
 //!
-//! The fallback, bodies without a colour of their own, is solved by one lane, one body after the other: slow, and right.
+//! The fallback, bodies without a colour of their own, is solved by one team, one body after the other: slow, and
+//! right. So are colours that there are more of than were dispatched: plans dispatch as many as the last steps had. A
+//! colour's teams are as wide there as in a dispatch of its own, so results do not depend on which of the two it was.
 
 use crate::detect::manifold::{Head, word};
 use crate::gpu::glam::{UVec4, Vec3};
@@ -21,39 +23,43 @@ use crate::solve::surface::{Surfaces, any_driven, pressed};
 use crate::solve::sweep::{Bound, primal_stage};
 use crate::solve::system::{Pulls, Sum, System, Systems, Twists};
 use crate::solve::turns::{TurnEnds, TurnForm, Turns};
-use crate::state::rigid::{EntryRange, NONE, option};
+use crate::state::rigid::{EntryRange, NONE, node, option};
 
 layout! {
     /// Push constants of `primal`.
     pub struct Push {
-        /// Colour and kind of the nodes, see [`node::range`](crate::state::rigid::node::range).
+        /// Colour and kind of the nodes, see [`node::range`].
         pub range: u32,
-        /// Not 0: the first team solves all bodies in turn.
-        pub serial: u32,
+        /// Not 0: the first team solves all bodies in turn, those of so many colours from this one on.
+        pub rest: u32,
     }
 }
 
 /// Lanes of a workgroup.
 pub const LANES: u32 = 64;
+/// Upper bound of colours, the fallback included: a plan sorts bodies by keys of 8 bits. It bounds the loop over the
+/// remaining colours for any push constants.
+const MOST_COLOURS: u32 = 256;
 
-/// Lanes that work on one body together, and one of them.
+/// The lanes that work on one body together, and this lane's place among them.
 #[derive(Clone, Copy)]
 struct Team {
-    /// Lanes; a power of two.
+    /// Number of lanes; a power of two.
     width: u32,
-    /// This one.
+    /// Number of this lane in its team.
     lane: u32,
     /// Number of the team in its workgroup.
     number: u32,
-    /// Teams there are.
+    /// Number of teams in the workgroup.
     teams: u32,
 }
 
 impl Team {
-    /// The team of this lane when `lanes` are asked for. A subgroup may be narrower, and is a single lane on the CPU.
+    /// The team of this lane when the plan asks for teams of `lanes`. A team is never wider than a subgroup, which on
+    /// the CPU has one lane.
     #[inline(always)]
     fn new(group: &Group, lanes: u32) -> Self {
-        // Said so that the compiler for the CPU knows it.
+        // Explicit, so that the CPU build folds width to 1.
         let width = if group.width() == 1 {
             1
         } else if lanes < group.width() {
@@ -72,31 +78,42 @@ primal_stage! {
     }
 }
 
-/// Solves a workgroup's bodies of the colour, or all of them, whichever stage of the family it is.
+/// Solves this workgroup's bodies of the colour, or all of them if `serial`. Shared by every stage of the family.
 #[inline(always)]
 pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
-    // The same for the whole dispatch, and so are the rounds that it makes.
-    let colour = b.range(push.range);
+    let serial = push.rest != 0;
+    let colours = if serial { least(push.rest, MOST_COLOURS) } else { 1 };
+    let mut colour = 0;
+    while colour < colours {
+        solve::<F, B>(group, push.range.wrapping_add(colour * node::KINDS), serial, b);
+        colour += 1;
+    }
+}
+
+/// Solves bodies of one colour.
+#[inline(always)]
+fn solve<F: OfPoints, B: Bound>(group: &Group, range: u32, serial: bool, b: &mut B) {
+    // Uniform over the dispatch, and therefore so is the number of rounds below.
+    let colour = b.range(range);
     let range = EntryRange { start: colour.start, end: colour.end }.within(b.places());
     let shift = least(colour.lanes.trailing_zeros(), LANES.trailing_zeros());
     let team = Team::new(group, 1 << shift);
-    let serial = push.serial != 0;
     let tile = if serial { range.count() } else { LANES >> shift };
     let first = range.start + if serial { 0 } else { least(group.index * tile, range.count()) };
     let (start, step) = if serial { (0, 1) } else { (team.number, team.teams) };
     let idle = serial && team.number > 0;
 
-    // Every lane makes every round, with a body or without: the sums want them all. So the loops in a round go on while any lane of
-    // the subgroup has something left.
+    // Every lane makes every round, with a body or without, because subgroup sums need all lanes. For the same reason a
+    // loop inside a round goes on while any lane of the subgroup has work left.
     let mut base = 0;
     while base < tile {
         let at = base + start;
-        // Bodies of a batch: one a lane on a GPU, several on the CPU; not those that are to be solved one after the other.
+        // Bodies of a batch: one a lane on a GPU, several on the CPU. Serial bodies are never batched.
         let there =
             if idle || at >= tile || first + at >= range.end { 0 } else { least(tile - at, range.end - first - at) };
         let count = least(there, if serial { 1 } else { F::Body::LANES });
         let mut batch = Batch::<F::Body>::none();
-        // A lane of a GPU has one body, and needs no loop around all this.
+        // A GPU lane has one body and needs no loop.
         if F::Body::LANES == 1 {
             batch.add::<F, B>((group, count > 0), 0, first + at, EntryRange::EMPTY, team, b);
         } else {
@@ -112,14 +129,16 @@ pub fn sweep<F: OfPoints, B: Bound>(group: &Group, push: &Push, b: &mut B) {
             systems = systems.plus(&Systems::gather(&batch.joints));
         }
         let systems = systems.over_lanes(group, team.width);
-        if count > 0 && team.lane == 0 {
+        // In turn, every lane of the team solves: what it reads for a later body it has then written itself, and need
+        // not be shown by another. The sums are the same for all of them, and so is what they write.
+        if count > 0 && (serial || team.lane == 0) {
             apply::<F::Body, B>(first + at, &batch.indices, count, &systems, b);
         }
         base += step * if serial { 1 } else { F::Body::LANES };
     }
 }
 
-/// Bodies that are solved together, and what is asked of them.
+/// Bodies that are solved together, and the forces and stiffness on each.
 struct Batch<B: OfBodies> {
     indices: B::Lanes<u32>,
     pulls: B::Lanes<Pulls<B>>,
@@ -132,7 +151,8 @@ impl<B: OfBodies> Batch<B> {
         Self { indices: B::lanes(NONE), pulls: B::lanes(Pulls::none()), joints: B::lanes(System::none()) }
     }
 
-    /// Adds the body at `place` in the order of colours, if there is one; `next` is the row of the next one.
+    /// Adds the body at `place` in the order of colours, if there is one. `next` is the row of the body after it, whose
+    /// contacts are prefetched meanwhile.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn add<F: OfPoints<Body = B>, T: Bound>(
@@ -147,7 +167,7 @@ impl<B: OfBodies> Batch<B> {
         let mut index = NONE;
         let mut row = EntryRange::EMPTY;
         let mut mine = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
-        // Behind the iterations, what they did and what comes on top are told apart.
+        // In the stabilising pass: `before` is the motion of the iterations, `mine` what this pass has added to it.
         let mut before = mine;
         if on {
             index = b.ordered(place);
@@ -170,14 +190,16 @@ impl<B: OfBodies> Batch<B> {
     }
 }
 
-/// Bodies ahead for which the CPU asks for contacts, as far as an outer cache, and before that for the entries that name them. Four
-/// bodies have some 24 contacts: one core does not have so many lines of memory on the way to its inner cache.
+/// How many bodies ahead the CPU prefetches contacts into an outer cache; the entries that name them are fetched three
+/// bodies earlier. Four bodies have about 24 contacts, more lines of memory than a core can have on the way to its
+/// inner cache.
 const CONTACTS_AHEAD: u32 = 4;
 const ENTRIES_AHEAD: u32 = CONTACTS_AHEAD + 3;
 
-/// Asks for what the bodies behind `place` need, up to `end`: each needs what was asked for before to know where the next lies.
-/// What is left to ask for are the contacts of the next one, whose row this is: that is done between those of the one before,
-/// since memory takes a few questions at a time. On a GPU there are other lanes to work meanwhile.
+/// Prefetches what the bodies after `place`, up to `end`, need. Entries come first and contacts later, because an entry
+/// says where its contact lies. Returns the row of the next body: `gather` prefetches its contacts bit by bit between
+/// those of this body, because memory takes only a few requests at a time. A GPU runs other lanes meanwhile and does
+/// none of this.
 #[inline(always)]
 fn prefetch(place: u32, end: u32, b: &impl Bound) -> EntryRange {
     if place + ENTRIES_AHEAD < end {
@@ -194,7 +216,7 @@ fn prefetch(place: u32, end: u32, b: &impl Bound) -> EntryRange {
     if place + 1 < end { b.row(place + 1) } else { EntryRange::EMPTY }
 }
 
-/// Asks for the contacts of entries from `e` to `end`, and returns where it stopped.
+/// Prefetches the contacts of entries from `e` to `end`, and returns where it stopped.
 #[inline(always)]
 fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
     let mut e = e;
@@ -205,19 +227,19 @@ fn prefetch_contacts(e: u32, end: u32, b: &impl Bound) -> u32 {
     e
 }
 
-/// The way that the iterations made a body go: its velocity says it.
+/// The motion that the iterations gave a body: its velocity times dt.
 #[inline(always)]
 fn went(velocity: &Twist, dt: f32) -> Twist {
     Twist { linear: velocity.linear * dt, angular: velocity.angular * dt }
 }
 
-/// What a body was moved by besides.
+/// The motion that the stabilising pass has added: `delta` less what the iterations did.
 #[inline(always)]
 fn besides(delta: &Twist, went: &Twist) -> Twist {
     Twist { linear: delta.linear - went.linear, angular: delta.angular - went.angular }
 }
 
-/// What this lane's part of the body's manifolds asks.
+/// Forces and stiffness that this lane's share of the body's manifolds adds.
 #[inline(always)]
 fn gather<F: OfPoints, B: Bound>(
     group: &Group,
@@ -237,10 +259,10 @@ fn gather<F: OfPoints, B: Bound>(
             if F::Body::LANES > 1 {
                 ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
             }
-            // A part beyond the end of the row takes the last entry once more, and counts for nothing.
+            // A part beyond the end of the row repeats an entry; `first(there)` below sets its contribution to zero.
             let there = row.end - e;
             let places = F::each(|part| if part < there { e + part } else { e });
-            // SAFETY: from `row.start` to `row.end`.
+            // SAFETY: the index is within `row`, from `row.start` to `row.end`.
             let entries = F::map(&places, |e| unsafe { b.entry(*e) });
             let manifolds = F::map(&entries, |entry| entry.manifold());
             let records = F::map(&manifolds, |manifold| b.record(*manifold));
@@ -257,8 +279,8 @@ fn gather<F: OfPoints, B: Bound>(
                 shared = shared.behind(is_a, &Moved::splat(before), &Moved::new(&past));
             }
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
-            // A lane of a GPU takes it as it is, without a branch: a driver for CPUs needs minutes to compile one here.
-            // Behind the iterations surfaces have gone their way already.
+            // A GPU lane computes this without a branch: CPU drivers of Vulkan need minutes to compile a branch here.
+            // The stabilising pass leaves surfaces out, because the iterations have already moved bodies with them.
             if !B::STABILISE && (F::PARTS == 1 || any_driven::<F>(&heads)) {
                 let surface = |part: u32| {
                     let driven = part < there && F::part(&heads, part).driven;
@@ -293,11 +315,11 @@ fn gather<F: OfPoints, B: Bound>(
     pulls
 }
 
-/// Adds inertia, solves, and moves the bodies from `place` on.
+/// Adds inertia (Eq. 5 and 6), solves (Eq. 4), and moves the bodies from `place` on.
 #[inline(always)]
 fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
     let params = b.params();
-    // Beyond the last one, the first once more.
+    // Lanes beyond the last body repeat the first one.
     let one = F::lane(indices, 0);
     let (mut solver_bodies, mut rotations) = (F::lanes(b.frame(place)), F::lanes(b.rotation(place)));
     let mut deltas = F::lanes(b.delta(one));
@@ -324,7 +346,7 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
         angular: ends.lag(form, rotation, turned, inertia),
     };
     if B::STABILISE {
-        // From where the iterations left it.
+        // Measured from where the iterations left the body.
         let more = |index: u32, delta: Twist, b: &B| besides(&delta, &went(&b.velocity(index), params.dt));
         let mut moved = F::lanes(more(one, F::lane(&deltas, 0), b));
         let mut i = 1;
@@ -345,7 +367,8 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
     let systems = Systems::inertial(mass, inertia, axes, displaced, params.dt).plus(systems);
     let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
 
-    // The way since the start is kept by itself: next to a large position its small changes would be rounded away.
+    // The motion since the start is a number of its own: added to a large position, small changes would be rounded
+    // away.
     let linear = linear + step.linear;
     let rotation = form.turned(rotation, step.angular);
     let angular = ends.turned(form, rotation, turned, step.angular);
@@ -353,13 +376,14 @@ fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32,
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {
         let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
-        // `velocity` may have taken the body out before the last pass.
+        // Mass is 0 if `velocity` has disabled the body before the stabilising pass.
         let frame = F::lane(&solver_bodies, i);
-        // What nothing touches is at its target: rounding of what would move it by nothing adds up over many steps.
+        // A body that nothing touches is already at its target: solving it would only add rounding errors, step after
+        // step.
         let held = b.has_joints(F::lane(indices, i)) || b.has_particles(F::lane(indices, i));
         let touched = b.row(place + i).count() > 0 || held;
         let rotation = Rotation::new(Vector::<F>::lane(&turn, i), F::lane(&scalar, i));
-        // A turn that is a number may lead to a rotation that is none.
+        // A finite rotation vector may still give a rotation that is not finite.
         let turned = finite(rotation.v().length_squared() + rotation.s * rotation.s);
         if touched && is_finite(&way) && turned && frame.mass > 0.0 {
             let index = F::lane(indices, i);

@@ -1,4 +1,5 @@
-//! `primal` for worlds with joints: besides its contacts, every body answers its joints.
+//! `primal` for worlds with joints: adds the forces of a body's joints to those of its contacts, and also writes
+//! `poses`, which joints read.
 
 pub use crate::solve::primal::Push;
 

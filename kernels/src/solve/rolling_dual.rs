@@ -1,5 +1,5 @@
-//! Multipliers of rolling and torsional friction after the bodies have moved, behind `dual`: within what the normal forces allow
-//! by now (Eq. 11; [`Surface`] has the rows).
+//! Dual pass of rolling and torsional friction, after `dual`: updates the torque of every driven manifold within what
+//! its normal forces now allow (Eq. 11; [`Surface`] has the rows). Reads `deltas`; writes `surfaces`.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{Head, Manifold, Record, record, word};
@@ -22,7 +22,7 @@ stage! {
 layout! {
     /// Push constants of `rolling_dual`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
     }
 }

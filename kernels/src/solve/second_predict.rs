@@ -1,27 +1,27 @@
-//! Behind `predict`, with integration of second order (BDF2): where bodies would go on their own whose last step is known, and
-//! how heavy they count.
+//! Prediction of second order (BDF2), after `predict`: replaces target and mass of bodies whose last step is known.
+//! Reads `last_steps`; writes `solver_bodies`, `deltas`, `poses` and `rotations` of those bodies.
 //!
-//! With h the step, p how many times as long it is as the last one, c = p^2 / (1 + 2p) and b = (1 + p) / (1 + 2p), which are 1/3
-//! and 2/3 for steps of one length:
+//! With h the time step, p its ratio to the last one, c = p^2 / (1 + 2p) and b = (1 + p) / (1 + 2p), which are 1/3 and
+//! 2/3 for equal steps, and primes for the end of the step:
 //!
 //! ```text
 //!   x' - x = c (x - x_last) + b h v'         v' - v = c (v - v_last) + b h F/m
 //! ```
 //!
-//! So a step is one of implicit Euler of b h seconds towards another target: the iterations need not know, but for a body that
-//! is as heavy as 1/b^2 of it. Forces, multipliers and stiffness are what they were. The same holds for rotations, with
-//! angular momentum for velocity: a free body keeps it.
+//! So the step is one of implicit Euler over b h seconds towards another target. The iterations do not change, except
+//! that the body counts as 1/b^2 times as heavy; forces, multipliers and stiffness keep their meaning. The same holds
+//! for rotations, with angular momentum in place of velocity, so a free body keeps its momentum.
 //!
-//! A jump is not smooth, and what extrapolates it would bounce back with half the speed. Bodies near others are therefore
-//! integrated as before, and so is the next step of one whose acceleration changed at once, whose velocity the user set, that is
-//! damped, or that spins fast; and chains under load, see `second_velocity`. Between both, only a part of c counts, and b is
-//! 1 - c / p.
+//! A jump in velocity is not smooth: extrapolated, it would throw the body back with half the speed. Implicit Euler
+//! therefore stays in use for bodies near others; for the next step of a body whose acceleration jumped or whose
+//! velocity the user set; for bodies that are damped or spin fast; and for chains under load, see `second_velocity`. In
+//! between only a part of c counts, with b = 1 - c / p.
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Store};
 use crate::math::{Pose, Rotation, Twist, inertia};
 use crate::solve::solver_body::SolverBody;
-use crate::state::rigid::{Body, Params, contact_row, row};
+use crate::state::rigid::{Body, Params, contact_row, gravity, row};
 use crate::state::second::{LastStep, Weights};
 use crate::{layout, stage};
 
@@ -50,7 +50,7 @@ layout! {
     }
 }
 
-/// Radians a step from which on a body spins too fast for it.
+/// Radians a step above which a body spins too fast for the second order.
 const SPINS: f32 = 0.5;
 
 /// Predicts one body.
@@ -81,10 +81,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let (c, h) = (weights.back, weights.ahead * params.dt);
     let force = b.forces.at(item);
     let way = last.delta.linear * c + (linear + (linear - before.linear) * c) * h;
-    let pulls = (params.gravity * body.gravity_scale + force.linear * (1.0 / body.mass)) * (h * h);
+    let pulls = (gravity(&b.params, body.world()) * body.gravity_scale + force.linear * (1.0 / body.mass)) * (h * h);
     let turning = momentum + (momentum - before.angular) * c + force.angular * h;
-    // The rotation whose angular velocity at its end has that momentum. It contracts by about the angle times the ratio of the
-    // moments.
+    // Fixed-point iteration for the rotation whose angular velocity at its end has that momentum. It contracts by about
+    // the angle times the ratio of the moments.
     let inverse = Vec3::new(1.0 / body.inertia.x, 1.0 / body.inertia.y, 1.0 / body.inertia.z);
     let mut turn = last.delta.angular * c + velocity.angular * h;
     let mut rotation = Rotation::exp(turn).then_after(&start.rotation).normalized();
@@ -103,7 +103,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     };
     let rank = b.body_order.at(item);
     frame.store(&mut b.solver_bodies, rank, contact_row(&b.rows, item, u32::MAX));
-    // As much of gravity as it began with before.
+    // The guess includes the same part of gravity that `predict` gave it.
     let touched = row(&b.rows, item, u32::MAX).count() > 0;
     let began = b.deltas.at(item).linear - linear * params.dt;
     let guess = if touched { way + began } else { way + pulls };

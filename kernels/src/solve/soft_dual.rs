@@ -1,11 +1,11 @@
-//! Multipliers and stiffness of springs and attachments (Algorithm 1, lines 26 to 35): what is hard gets a multiplier, and
-//! what has a stiffness of its own grows towards it (Eq. 16).
+//! Dual pass of springs and attachments (Algorithm 1, lines 26 to 35): hard ones get a multiplier (Eq. 11) and grow by
+//! Eq. 12; those with a finite stiffness grow towards it (Eq. 16). Reads deltas; writes `spring_states` and
+//! `attachment_states`.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, sqrt};
 use crate::math::{Pose, Twist};
-use crate::solve::soft::{K_BODY, K_MOST, grown, lever, most, off};
-use crate::state::rigid::NONE;
+use crate::solve::soft::{Hook, K_BODY, K_MOST, grown, most};
 use crate::state::soft::{Attachment, AttachmentState, HARD, Particle, Spring, SpringState};
 use crate::{layout, stage};
 
@@ -27,14 +27,14 @@ stage! {
 layout! {
     /// Push constants of `soft_dual`.
     pub struct Push {
-        /// Springs; attachments are the items behind them.
+        /// Number of springs; items from there on are attachments.
         pub springs: u32,
-        /// Attachments.
+        /// Number of attachments.
         pub attachments: u32,
     }
 }
 
-/// Updates one.
+/// Updates one spring or attachment.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.springs {
@@ -55,17 +55,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let place = item - push.springs;
         let (attachment, mut state) = (b.attachments.at(place), b.attachment_states.at(place));
         if (attachment.there != 0) & (state.broken == 0) {
-            let to_world = attachment.body == NONE;
-            let body = if to_world { 0 } else { attachment.body };
-            let mut moved = b.deltas.at(body);
-            let mut start = b.starts.at(body).position;
-            let lever = lever(&attachment, to_world, &b.poses.at(body));
-            if to_world {
-                moved = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
-                start = Vec3::ZERO;
-            }
+            let hook = Hook::of(&attachment, &b.starts, &b.deltas, &b.poses);
             let at = attachment.particle;
-            let off = off(b.soft_positions.at(at), b.soft_deltas.at(at), start, &moved, lever) - state.left;
+            let off = hook.off(b.soft_positions.at(at), b.soft_deltas.at(at)) - state.left;
             if attachment.stiffness >= HARD {
                 state.lambda += off * state.k;
             }

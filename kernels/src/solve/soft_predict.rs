@@ -1,9 +1,11 @@
-//! Where every particle would go on its own (Eq. 2), and where the iterations start.
+//! Prediction of particles: where every particle would go on its own (Eq. 2), and the initial guess where the
+//! iterations start. Reads velocities; writes `soft_targets` and `soft_deltas`.
 //!
-//! Few iterations hardly move a soft body as a whole: what it is pulled by then counts for a part only. So a body that nothing
-//! holds starts with all of gravity, and falls as it should. One that is held starts without, and gravity and what it
-//! hangs by count for the same part: it swings more slowly, and hangs as far as it should. Between the two there is
-//! only what falls freely although something holds its body: shares of gravity that follow the motion gain energy.
+//! Few iterations hardly move a soft body as a whole, so forces on it take effect only in part. A body that nothing
+//! holds therefore starts with all of gravity, and falls correctly. A body that is held starts without: gravity and the
+//! forces that hold it then take effect to the same part, so it swings more slowly but hangs as far as it should. The
+//! only case in between is a particle that falls freely although something holds its body: a share of gravity that
+//! follows the motion more closely would add energy.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, fmax, fmin, sqrt};

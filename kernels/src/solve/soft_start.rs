@@ -1,10 +1,11 @@
-//! The warm start of springs and attachments (Algorithm 1, lines 5 and 6; Eq. 19). A unit of stiffness is the mass that a
-//! row would move, over the square of the time step: the same numbers then serve grams and tons.
+//! Warm start of springs and attachments (Algorithm 1, lines 5 and 6; Eq. 19). A unit of stiffness is the mass that a
+//! row would move, over dt squared, so the same numbers serve grams and tons. Updates `spring_states`,
+//! `attachment_states` and `soft_held`.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, fmax, sqrt};
 use crate::math::Pose;
-use crate::solve::soft::{ALPHA, K_BODY, K_FIXED, K_MOST, RAMP, WARM_STIFFNESS, bounded};
+use crate::solve::soft::{ALPHA, K_BODY, K_FIXED, K_MOST, RAMP, WARM_STIFFNESS, body_gives, bounded, gives};
 use crate::state::rigid::{Body, Params};
 use crate::state::soft::{Attachment, AttachmentState, HARD, Particle, Spring, SpringState};
 use crate::{layout, stage};
@@ -27,21 +28,14 @@ stage! {
 layout! {
     /// Push constants of `soft_start`.
     pub struct Push {
-        /// Springs; attachments are the items behind them.
+        /// Number of springs; items from there on are attachments.
         pub springs: u32,
-        /// Attachments.
+        /// Number of attachments.
         pub attachments: u32,
     }
 }
 
-/// One over how stiffly a particle stays where it is: by its inertia, and by what its elements hold it with.
-#[inline(always)]
-fn gives(particle: &Particle, dt: f32) -> f32 {
-    let k = particle.mass / (dt * dt) + particle.stiffness;
-    if particle.mass > 0.0 { 1.0 / k } else { 0.0 }
-}
-
-/// Starts one.
+/// Starts one spring or attachment.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let dt = b.params.at(0).dt;
@@ -55,7 +49,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 state.left = (sqrt(apart.length_squared()) - spring.rest) * ALPHA;
                 state.k = bounded(state.k * WARM_STIFFNESS, state.unit, K_MOST * state.unit);
             } else {
-                // What has a stiffness of its own comes to it in some steps, however small its error is then.
+                // A finite stiffness is reached by doubling from step to step, however small the error is by then.
                 (state.lambda, state.left) = (0.0, 0.0);
                 state.k = bounded(state.k * RAMP, state.unit, spring.stiffness);
             }
@@ -72,16 +66,13 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 let body = b.bodies.at(attachment.body);
                 if body.is_dynamic() {
                     fixed = false;
-                    // What turns most easily answers at least so much: nothing depends on the direction here.
-                    let i = body.inertia;
-                    let least = if i.x < i.y { i.x } else { i.y };
-                    let least = if least < i.z { least } else { i.z };
-                    moves += dt * dt * (1.0 / body.mass + attachment.anchor.length_squared() / least);
+                    moves += body_gives(&body, attachment.anchor, dt);
                 }
             }
             state.unit = 1.0 / fmax(moves, 1e-30);
             if attachment.stiffness >= HARD {
-                // What is held to something that does not move is simply there: no other body has to follow.
+                // A particle attached to something fixed is simply placed there: stiff from the start, and no body has
+                // to follow.
                 state.left = Vec3::ZERO;
                 state.k = bounded(state.k * WARM_STIFFNESS, state.unit, K_BODY * state.unit);
                 if fixed {

@@ -1,15 +1,20 @@
 //! Every soft body moved as a whole to where its forces balance, before its particles are swept. What its elements do
-//! cancels in a rigid motion, so this needs none of them: only inertia, and what holds particles to something else. A
-//! sweep moves a particle by what its neighbours let it, a thousandth of what a stiff body as a whole is due; with this a
-//! body falls, flies and swings about what holds it at the right pace, at any number of iterations.
+//! cancels in a rigid motion, so this needs none of them: only inertia, and what holds particles to something else or
+//! pushes them. A sweep moves a particle by what its neighbours let it, a thousandth of what a stiff body as a whole is
+//! due; with this a body falls, flies and swings about what holds it at the right pace, at any number of iterations.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, Load, Store, Vector, finite, least};
 use crate::math::{Pose, Rotation, Twist};
-use crate::solve::soft::{hold, lever, off, pulled};
+use crate::solve::soft::contact::{Press, gone, press_held, pressed};
+use crate::solve::soft::pairs::push_apart_held;
+use crate::solve::soft::{Hook, hold, pulled};
 use crate::solve::system::{System, Systems, Twists};
-use crate::state::rigid::{NONE, Params};
-use crate::state::soft::{Attachment, AttachmentState, Particle, SoftRange, soft_entry};
+use crate::state::rigid::{EntryRange, NONE, Params};
+use crate::state::soft::{
+    Attachment, AttachmentState, Particle, SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, SoftRange, soft_entry,
+};
+use crate::state::soft_pairs::{SoftPair, pair_flag};
 use crate::{layout, stage};
 
 stage! {
@@ -26,46 +31,42 @@ stage! {
         read 9 starts: Pose,
         read 10 poses: Pose,
         read 11 deltas: Twist,
+        read 12 soft_contacts: SoftContact,
+        read 13 soft_pair_rows: u32,
+        read 14 soft_pair_list: u32,
+        read 15 soft_pairs: SoftPair,
     }
 }
 
 layout! {
     /// Push constants of `soft_whole`.
     pub struct Push {
-        /// Soft bodies.
+        /// Number of soft bodies.
         pub count: u32,
+        /// Not 0: soft surfaces meet each other.
+        pub pairs: u32,
     }
 }
 
-/// Soft bodies of a workgroup: each subgroup takes the next one.
+/// Soft bodies of a workgroup; its subgroups take them in turn.
 pub const BODIES: u32 = 4;
-/// Particles up to which a body is moved as a whole: one subgroup goes through all of them.
+/// Largest number of particles of a body that is moved as a whole, because one subgroup processes all of them.
 pub const MOST: u32 = 1 << 16;
 
 /// The sum over a subgroup.
 #[inline(always)]
 fn over_lanes(group: &Group, system: &System) -> Systems<f32> {
-    let one = |v: Vec3| Vector::new(v.x, v.y, v.z);
-    let all = Systems::<f32> {
-        ll: one(system.ll),
-        ll_off: one(system.ll_off),
-        al: [one(system.al[0]), one(system.al[1]), one(system.al[2])],
-        aa: one(system.aa),
-        aa_off: one(system.aa_off),
-        force: one(system.force),
-        torque: one(system.torque),
-    };
-    all.over_lanes(group, group.width())
+    Systems::<f32>::gather(system).over_lanes(group, group.width())
 }
 
-/// What inertia and attachments ask of a particle at `r` from the middle of its body.
+/// What inertia, attachments and contacts ask of a particle at `r` from the middle of its body.
 #[inline(always)]
-fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, b: &Bindings<'_>) {
+fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, pairs: bool, b: &Bindings<'_>) {
     let particle = b.particles.at(index);
     let (position, delta) = (b.soft_positions.at(index), b.soft_deltas.at(index));
     let k = particle.mass / (dt * dt);
     pulled(system, (b.soft_targets.at(index) - delta) * k, k, r);
-    // Attachments are the last of its entries.
+    // Attachments are the last of a particle's entries.
     let first = least(particle.first, particle.end);
     let mut e = least(particle.end, b.soft_entries.len());
     let mut more = e > first;
@@ -77,27 +78,56 @@ fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, b: &Bindings<'_>) {
             let place = soft_entry::index(entry);
             let (attachment, state) = (b.attachments.at(place), b.attachment_states.at(place));
             if (attachment.there != 0) & (state.broken == 0) {
-                let to_world = attachment.body == NONE;
-                let body = if to_world { 0 } else { attachment.body };
-                let lever = lever(&attachment, to_world, &b.poses.at(body));
-                let mut moved = b.deltas.at(body);
-                let mut start = b.starts.at(body).position;
-                if to_world {
-                    moved = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
-                    start = Vec3::ZERO;
-                }
-                let off = off(position, delta, start, &moved, lever);
+                let hook = Hook::of(&attachment, &b.starts, &b.deltas, &b.poses);
+                let off = hook.off(position, delta);
                 pulled(system, hold(&state, off), state.k, r);
             }
         }
     }
+    let mut i = index.wrapping_mul(SOFT_CONTACTS);
+    let behind = i.wrapping_add(SOFT_CONTACTS);
+    while i < behind {
+        let contact = b.soft_contacts.at(i);
+        if contact.collider != NONE {
+            let (_, way) = gone(&contact, delta, &b.starts, &b.deltas, &b.poses);
+            let press = press_held(&contact, way);
+            pressed(system, press.force, &press, contact.normal, r);
+        }
+        i += 1;
+    }
+    if pairs {
+        ask_pairs(index, r, system, b);
+    }
 }
 
-/// Moves a workgroup's bodies.
+/// What other soft bodies ask of it. What a body does to itself cancels in a rigid motion.
+#[inline(always)]
+fn ask_pairs(index: u32, r: Vec3, system: &mut System, b: &Bindings<'_>) {
+    let first = index.wrapping_mul(SOFT_ROW_WORDS);
+    let listed = EntryRange { start: b.soft_pair_rows.at(first), end: b.soft_pair_rows.at(first.wrapping_add(1)) };
+    let row = listed.within(b.soft_pair_list.len());
+    let mut e = row.start;
+    while e < row.end {
+        let entry = b.soft_pair_list.at(e);
+        let pair = b.soft_pairs.at(entry / 4);
+        let w = pair.share(entry % 4);
+        if (pair.thickness > 0.0) & (pair.flags & pair_flag::INNER == 0) {
+            // The other body answers at the same time, as far as it was when it was looked at last: twice the stiffness
+            // keeps both from going too far. All nodes of a side go together, so their shares count, not the squares.
+            let press = push_apart_held(&pair, pair.way);
+            let part = 2.0 * if w < 0.0 { -w } else { w };
+            let of_node = Press { along: press.along * part, across: press.across * part, ..press };
+            pressed(system, press.force * w, &of_node, pair.normal, r);
+        }
+        e += 1;
+    }
+}
+
+/// Moves this workgroup's soft bodies.
 #[inline(always)]
 pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
     let dt = b.params.at(0).dt;
-    // The same rounds for all lanes of a subgroup: the sums want them all.
+    // All lanes of a subgroup make the same rounds, because the sums need all lanes.
     let mut turn = group.subgroup;
     while turn < BODIES {
         let body = group.index.wrapping_mul(BODIES).wrapping_add(turn);
@@ -108,7 +138,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
             first = range.first;
             end = if within { least(range.first.wrapping_add(range.count), b.particles.len()) } else { range.first };
         }
-        // The middle, from the first particle: numbers stay small.
+        // Centre of mass, relative to the first particle so that the sums stay small.
         let origin = b.soft_positions.at(least(first, b.particles.len().wrapping_sub(1)));
         let mut sum = System::none();
         let mut i = first.wrapping_add(group.slot);
@@ -130,18 +160,18 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         while group.any(i < end) {
             if i < end {
                 let r = (b.soft_positions.at(i) - origin) + b.soft_deltas.at(i) - centre;
-                ask(i, r, &mut sum, dt, b);
+                ask(i, r, &mut sum, dt, push.pairs != 0, b);
             }
             i = i.wrapping_add(group.width());
         }
         let mut system = over_lanes(group, &sum);
-        // Particles in a line turn about it by nothing: a little inertia keeps the system solvable.
+        // Particles in a line have no inertia about it; a little is added, so that the system can be solved.
         let little = 1e-6 * (system.aa.x + system.aa.y + system.aa.z) + 1e-30;
         system.aa = system.aa + Vector::new(little, little, little);
         let Twists { linear, angular } = system.ldl();
         let way = Vec3::new(linear.x, linear.y, linear.z);
         let angle = Vec3::new(angular.x, angular.y, angular.z);
-        // Far turns are made in several iterations: forces and levers are those of here.
+        // Large turns take several iterations, because forces and levers are those of the present positions.
         let square = angle.length_squared();
         let sound = finite(way.x) & finite(way.y) & finite(way.z) & finite(square) & (mass > 0.0);
         let angle = if square > 0.01 { angle * (0.1 / crate::gpu::sqrt(square)) } else { angle };

@@ -1,8 +1,9 @@
-//! What the iterations need to know of a body besides how it moves, in the order in which they come to the bodies.
+//! What the iterations read of a body besides its motion: target, start, mass, inertia and the range of its contacts,
+//! gathered in the order in which the iterations visit the bodies.
 //!
-//! A colour's bodies lie all over the world, and what they bring along in as many lists would cost a line of memory each. Gathered
-//! by `predict` in the order of the colours, a sweep reads them from one end to the other, and neighbouring lanes of a GPU read
-//! neighbouring memory.
+//! The bodies of a colour lie scattered over the world, and reading each of these from a list of its own would cost a
+//! cache line each. `predict` gathers them in the order of the colours: a sweep reads them sequentially, and
+//! neighbouring lanes of a GPU read neighbouring memory.
 
 use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Load, Read, Store, Vector, Window, WindowMut, Write, sin_cos, sqrt};
@@ -12,23 +13,23 @@ use crate::math::{Pose, Rotation, vector, words};
 use crate::solve::turns::{PREDICTED_HELD, PREDICTED_ROLLING, TurnEnds, TurnForm, Turns, revolution_axis};
 use crate::state::rigid::EntryRange;
 
-/// Vectors of a body's frame.
+/// Vectors of a body's record.
 pub mod word {
-    /// The way to its target, and where its row starts.
+    /// Way from the start to its target, and start of its row.
     pub const WAY: u32 = 0;
     /// Rotation of its target.
     pub const TURN: u32 = 1;
-    /// Where it started, and where its row ends.
+    /// Position at the start of the step, and end of its row.
     pub const POSITION: u32 = 2;
-    /// Rotation it started with.
+    /// Rotation at the start of the step.
     pub const ROTATION: u32 = 3;
     /// Principal inertia and mass.
     pub const MASS: u32 = 4;
-    /// All.
+    /// Number of vectors.
     pub const COUNT: u32 = 5;
 }
 
-/// What the 4 [`word::COUNT`] words of a body are.
+/// Meaning of each of the 4 [`word::COUNT`] words of a body.
 #[cfg(not(target_arch = "spirv"))]
 pub fn record_words() -> Vec<Word> {
     let way = [Vec3::within("way"), u32::within("row.start"), Rotation::within("turn")];
@@ -36,24 +37,24 @@ pub fn record_words() -> Vec<Word> {
     let mass = [Vec3::within("inertia"), f32::within("mass")];
     [way.concat(), start.concat(), mass.concat()].concat()
 }
-/// The words of a body's frame.
+/// The words of a body's record.
 pub type Frame<'a> = Window<'a, UVec4, { word::COUNT }>;
 
-/// The same in a list that is written.
+/// The same in a list that may be written.
 pub type FrameMut<'a> = WindowMut<'a, UVec4, { word::COUNT }>;
 
-/// What is gathered of a body.
+/// The gathered data of a body.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "spirv"), derive(Debug, PartialEq))]
 pub struct SolverBody {
-    /// Where it would go on its own: the way from the start, and the rotation.
+    /// Inertial target (Eq. 2): position as the way from the start, metres, and rotation.
     pub target: Pose,
-    /// Where it started. For a body that spins fast, the rotation is the vector that it was predicted to turn by: see
-    /// [`TurnEnds`].
+    /// Pose at the start of the step. For a body that spins fast, the rotation holds the predicted rotation vector
+    /// instead: see [`TurnEnds`].
     pub start: Pose,
-    /// Inertia about the principal axes.
+    /// Principal moments of inertia, kg m^2.
     pub inertia: Vec3,
-    /// Kilograms; 0 for a body that is not to be moved.
+    /// Mass, kilograms; 0 for a body that must not be moved.
     pub mass: f32,
 }
 
@@ -63,13 +64,13 @@ fn rotation(words: UVec4) -> Rotation {
 }
 
 impl SolverBody {
-    /// The frame at a place.
+    /// The record at a place.
     #[inline(always)]
     pub fn at<'a>(solver_bodies: &Read<'a, UVec4>, place: u32) -> Frame<'a> {
         solver_bodies.window(place.wrapping_mul(word::COUNT))
     }
 
-    /// What a frame says.
+    /// Unpacks a record.
     #[inline(always)]
     pub fn load(frame: &Frame<'_>) -> Self {
         let at = |word: u32| frame.at(word);
@@ -82,23 +83,25 @@ impl SolverBody {
         }
     }
 
-    /// How heavy the body at a place is for the iterations, kilograms: damping makes it count for more.
+    /// Mass of the body at a place as the iterations see it, kilograms. Damping makes it larger than the true mass.
     #[inline(always)]
     pub fn mass(solver_bodies: &impl Load<UVec4>, place: u32) -> f32 {
         f32::from_bits(solver_bodies.at(place.wrapping_mul(word::COUNT).wrapping_add(word::MASS)).w)
     }
 
-    /// The target in a frame.
+    /// Unpacks only the target.
     #[inline(always)]
     pub fn target(frame: &Frame<'_>) -> Pose {
         Pose { position: vector(frame.at(word::WAY)), rotation: rotation(frame.at(word::TURN)) }
     }
 
-    /// What a fast body with joints really turned by in a step, when its multipliers turned it by `turned`.
+    /// Rotation vector by which a fast body with joints really turns in a step, when its multipliers turned it by
+    /// `turned`.
     ///
-    /// Joints see where a body came to. Tilted by d from its axis, its spin w brings it there with J d only, J the left
-    /// Jacobian of the rotation by w, and to take back J d is not to take back d: beyond half a turn that would tilt it
-    /// more and more. J transposed takes back J^T J d, which is always part of d, and the axis itself is not changed.
+    /// Joints only see the final rotation of a body. If the axis of the spin w is tilted by d, the final rotation
+    /// changes by J d, with J the left Jacobian of the rotation by w. Subtracting J d from w would not undo d: beyond
+    /// half a turn it tilts the axis more and more. Multiplying with J transposed subtracts J^T J d, which always has a
+    /// part along d, and leaves the component along the axis unchanged.
     #[inline(always)]
     pub fn held_turn(solver_bodies: &impl Load<UVec4>, place: u32, turned: Vec3) -> Vec3 {
         let start = solver_bodies.at(place.wrapping_mul(word::COUNT).wrapping_add(word::ROTATION));
@@ -115,7 +118,8 @@ impl SolverBody {
         found
     }
 
-    /// The spin of a fast body of revolution goes with its axis: what is told to contacts has it about that of the start.
+    /// Rotation vector of a fast body of revolution with its spin about the final axis; `turned` has it about the axis
+    /// at the start, which is what contacts use.
     #[inline(always)]
     pub fn rolling_turn(
         solver_bodies: &impl Load<UVec4>,
@@ -131,13 +135,13 @@ impl SolverBody {
         if f32::from_bits(predicted.w) == PREDICTED_ROLLING { with_axis } else { turned }
     }
 
-    /// The row in a frame, in a list of `room` entries.
+    /// The range of its contact entries, clamped to a list of `room` entries.
     #[inline(always)]
     pub fn row(frame: &Frame<'_>, room: u32) -> EntryRange {
         EntryRange { start: frame.at(word::WAY).w, end: frame.at(word::POSITION).w }.within(room)
     }
 
-    /// Puts it to a place, with the row of the body.
+    /// Stores it at a place, together with the body's row.
     #[inline(always)]
     pub fn store(&self, solver_bodies: &mut Write<'_, UVec4>, place: u32, row: EntryRange) {
         let mut frame: FrameMut<'_> = solver_bodies.window_mut(place.wrapping_mul(word::COUNT));
@@ -155,7 +159,7 @@ impl SolverBody {
         TurnEnds { start: Turns::one(&self.start.rotation), target: Turns::one(&self.target.rotation) }
     }
 
-    /// The rotation vector from its target to `rotation`, to which it has turned by `turned`.
+    /// Rotation vector from its target to `rotation`, when it has turned by `turned` since the start.
     #[inline(always)]
     pub fn lag(&self, rotation: &Rotation, turned: Vec3) -> Vec3 {
         let turned = Vector::new(turned.x, turned.y, turned.z);
@@ -164,14 +168,14 @@ impl SolverBody {
         Vec3::new(lag.x, lag.y, lag.z)
     }
 
-    /// Where its principal axes are while the step is solved, see [`TurnEnds::inertia_frame`].
+    /// Orientation of its principal axes while the step is solved, see [`TurnEnds::inertia_frame`].
     #[inline(always)]
     pub fn inertia_frame(&self, rotation: &Rotation) -> Rotation {
         let axes = self.turn_ends().inertia_frame(TurnForm::EXACT, Turns::one(rotation));
         Rotation::new(Vec3::new(axes.v.x, axes.v.y, axes.v.z), axes.s)
     }
 
-    /// How far it has turned when it was turned by `turned` before, and by `step` since, to `rotation`.
+    /// Rotation vector since the start, when it was `turned` before and `step` brought it to `rotation`.
     #[inline(always)]
     pub fn turned(&self, rotation: &Rotation, turned: Vec3, step: Vec3) -> Vec3 {
         let vector = |v: Vec3| Vector::new(v.x, v.y, v.z);
@@ -179,7 +183,7 @@ impl SolverBody {
         Vec3::new(way.x, way.y, way.z)
     }
 
-    /// Says that the body at a place is not to be moved any more.
+    /// Sets the mass of the body at a place to 0, so that no later pass moves it.
     #[inline(always)]
     pub fn hold(solver_bodies: &mut impl Store<UVec4>, place: u32) {
         solver_bodies.put(place.wrapping_mul(word::COUNT).wrapping_add(word::MASS), UVec4::ZERO);
@@ -208,7 +212,8 @@ mod tests {
         let mut list = unsafe { Write::new(memory.as_mut_ptr(), memory.len()) };
         frame.store(&mut list, 1, EntryRange { start: 8, end: 9 });
         assert!(memory[..word::COUNT as usize].iter().all(|v| *v == UVec4::ZERO), "the first place is another's");
-        // SAFETY: as many elements as there are, which live until the end of the test and are not written while views read.
+        // SAFETY: as many elements as there are, which live until the end of the test and are not written while views
+        // read.
         let view = |memory: &Vec<UVec4>| unsafe { Read::new(memory.as_ptr(), memory.len()) };
         assert_eq!(SolverBody::load(&SolverBody::at(&view(&memory), 1)), frame);
         let row = SolverBody::row(&SolverBody::at(&view(&memory), 1), 9);

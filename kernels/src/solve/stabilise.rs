@@ -1,5 +1,6 @@
-//! Behind the iterations: corrects part of the overlap that is left without giving velocity (section 6). `primal` for the
-//! problem that the head of `contact` tells: how far to move bodies from where the iterations left them.
+//! Stabilising pass, after the iterations and `velocity`: corrects part of the remaining overlap without changing
+//! velocities (section 6). It is `primal` applied to the problem that the head of `contact` describes: how far to move
+//! bodies from where the iterations left them. Writes `deltas`, `rotations` and `poses`.
 
 pub use crate::solve::primal::Push;
 

@@ -1,4 +1,5 @@
-//! `stabilise` for worlds with joints: what they are off by is corrected too.
+//! `stabilise` for worlds with joints: also corrects the position errors of joints. Writes `deltas`, `rotations`,
+//! `poses`.
 
 pub use crate::solve::primal::Push;
 

@@ -1,10 +1,12 @@
-//! The stiffness that every row of a contact begins a step with, when each has its own (Eq. 19):
+//! Warm start of the stiffness of every row of a contact, when each row has its own (Eq. 19; Algorithm 1, line 6):
 //!
 //! ```text
 //! k = min(max(gamma k, k_start), k_max)
 //! ```
 //!
-//! Comes right behind `contacts`, which left in place of the stiffness which point of the last step each point was.
+//! with gamma = `warm_stiffness`. Runs directly after `contacts`, which wrote into the place of the stiffness the
+//! number of the matching point of the last step. Reads the cached stiffness; writes that of points and of tangent
+//! rows.
 
 use crate::detect::contacts::find_cached;
 use crate::detect::gate::counter;
@@ -34,7 +36,7 @@ stage! {
 layout! {
     /// Push constants of `stiffness_start`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
     }
 }
@@ -67,7 +69,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                 k = f32::from_bits(old.at(number));
             }
             let k = fmin(fmax(params.warm_stiffness * k, lowest), highest);
-            // In the record the sign says whether the point slid.
+            // In the record a negative stiffness marks a point that slid in the last step.
             let k = if slid && row == ROWS - 1 { -k } else { k };
             new.put(point, k.to_bits());
             point += 1;

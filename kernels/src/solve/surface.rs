@@ -1,15 +1,17 @@
-//! What the surfaces of a manifold do beyond friction: they move by themselves (conveyor belts), resist rolling and spinning, and
-//! bounce. Manifolds that have any of the first three are marked ([`Head::driven`](crate::detect::manifold::Head)); the
-//! iterations look here for those only.
+//! What the surfaces of a manifold do besides friction: move by themselves (conveyor belts), resist rolling and
+//! spinning, and bounce. A manifold that does any of the first three is marked
+//! ([`Head::driven`](crate::detect::manifold::Head)); the iterations read its surface only if the mark is set.
+//! `surfaces_start` writes the list of surfaces, `rolling_dual` its torques.
 //!
-//! **Moving surfaces.** The error of a tangent row is how far the point on a slid along b. With surfaces that move by
-//! themselves that is the way of the bodies and that of the surfaces: at a lever r from a's centre of mass
+//! **Moving surfaces.** The error of a tangent row is how far the point on a slid along b. If the surfaces move by
+//! themselves, that is the motion of the bodies plus the motion of the surfaces. At a lever r from a's centre of mass
 //!
 //! ```text
 //! d = shift + turn x r + drift + spin n x r
 //! ```
 //!
-//! The last two lie in the plane of contact, so that nothing is pushed along the normal.
+//! with shift and turn the motion of a's point relative to b, n the normal, drift and spin the motion of a's surface
+//! relative to b's. The last two terms lie in the plane of contact, so they cause no force along the normal.
 //!
 //! **Rolling and torsional friction.** Three more rows a manifold, on the angle theta that a turned by relative to b:
 //!
@@ -17,8 +19,8 @@
 //! torque = lambda + k theta,    |tangential part| <= rolling N,    |normal part| <= torsional N
 //! ```
 //!
-//! with N the normal force of its points. Beyond the bound the stiffness in the Hessian is the secant, bound / |theta|, as for
-//! sliding friction.
+//! with k the stiffness, N the sum of the normal forces of its points, `rolling` and `torsional` lever arms in metres.
+//! Beyond the bound the stiffness in the Hessian is the secant, bound / |theta|, as for sliding friction.
 
 use crate::detect::manifold::Head;
 use crate::gpu::glam::{UVec4, Vec3};
@@ -31,9 +33,9 @@ pub mod word {
     pub const DRIFT: u32 = 0;
     /// Levers of the torques, stiffness, restitution.
     pub const LIMITS: u32 = 1;
-    /// The multiplier.
+    /// Multiplier of the torques.
     pub const TORQUE: u32 = 2;
-    /// All.
+    /// Number of vectors.
     pub const COUNT: u32 = 3;
 }
 
@@ -41,31 +43,31 @@ pub mod word {
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "spirv"), derive(Debug, PartialEq))]
 pub struct Surface {
-    /// How far the surface of a goes by itself in a step, seen from that of b; taken at a's centre of mass.
+    /// How far a's surface moves by itself in a step relative to b's, metres; extrapolated to a's centre of mass.
     pub drift: Vec3,
-    /// How far it turns by itself about the normal, radians.
+    /// Angle by which a's surface turns by itself about the normal in a step, relative to b's, radians.
     pub spin: f32,
     /// Lever of the torque against rolling, metres.
     pub rolling: f32,
-    /// Lever of the torque against spinning about the normal.
+    /// Lever of the torque against spinning about the normal, metres.
     pub torsional: f32,
     /// Stiffness of both, newton metres a radian.
     pub k: f32,
-    /// Part of the speed of an impact that is left.
+    /// Coefficient of restitution: fraction of the speed of an impact that is left after it.
     pub restitution: f32,
-    /// Multiplier of both: a torque in world space.
+    /// Multiplier of both torques: a vector in world space, newton metres.
     pub torque: Vec3,
 }
 
 impl Surface {
-    /// One that does nothing.
+    /// A surface that does nothing.
     #[inline(always)]
     pub fn none() -> Self {
         let (drift, torque) = (Vec3::ZERO, Vec3::ZERO);
         Self { drift, spin: 0.0, rolling: 0.0, torsional: 0.0, k: 0.0, restitution: 0.0, torque }
     }
 
-    /// It, or one that does nothing.
+    /// This surface if `on`, else one that does nothing.
     #[inline(always)]
     pub fn only_if(self, on: bool) -> Self {
         let part = if on { 1.0 } else { 0.0 };
@@ -80,13 +82,13 @@ impl Surface {
         }
     }
 
-    /// Whether the iterations have to know of it.
+    /// Whether the iterations have to include it.
     #[inline(always)]
     pub fn drives(&self) -> bool {
         (self.drift.length_squared() > 0.0) | (self.spin != 0.0) | (self.rolling > 0.0) | (self.torsional > 0.0)
     }
 
-    /// That of a manifold.
+    /// Loads the surface of a manifold.
     #[inline(always)]
     pub fn load(list: &impl Load<UVec4>, manifold: u32) -> Self {
         let first = manifold.wrapping_mul(word::COUNT);
@@ -102,7 +104,7 @@ impl Surface {
         }
     }
 
-    /// Makes it that of a manifold.
+    /// Stores it as the surface of a manifold.
     #[inline(always)]
     pub fn store(&self, list: &mut impl Store<UVec4>, manifold: u32) {
         let first = manifold.wrapping_mul(word::COUNT);
@@ -113,7 +115,7 @@ impl Surface {
         list.put(first.wrapping_add(word::TORQUE), words(self.torque, 0));
     }
 
-    /// The torque against having turned by `turn` under the normal force `pressed`: the next multiplier.
+    /// Next multiplier (Eq. 11): the torque against having turned by `turn` under the normal force `pressed`, newtons.
     #[inline(always)]
     pub fn resists(&self, n: Vec3, turn: Vec3, pressed: f32) -> Vec3 {
         let wanted = self.torque + turn * self.k;
@@ -127,7 +129,7 @@ impl Surface {
     }
 }
 
-/// The sum of the normal forces of a manifold's points, whose vector of multipliers this is.
+/// Sum of the normal forces of a manifold's points, newtons; `lambda` holds their multipliers, which are negative.
 #[inline(always)]
 pub fn pressed(lambda: UVec4) -> f32 {
     let (x, y) = (f32::from_bits(lambda.x), f32::from_bits(lambda.y));
@@ -135,25 +137,25 @@ pub fn pressed(lambda: UVec4) -> f32 {
     -(x + y + z + w)
 }
 
-/// The surfaces of manifolds that are worked on at once, where `driven` says that there are any.
+/// Surfaces of the manifolds that are processed at once. Manifolds without the `driven` mark get one that does nothing.
 #[derive(Clone, Copy)]
 pub struct Surfaces<F: OfPoints> {
     each: F::Each<Surface>,
 }
 
-/// Torques of manifolds, a quarter for each of four points, and their stiffness.
+/// Resisting torques of manifolds and their stiffness, a quarter of each for every one of four points.
 #[derive(Clone, Copy)]
 pub struct Resistance<F: Real> {
-    /// On a, with a minus: a multiplier.
+    /// Multiplier; the torque on a is its negative.
     pub torque: Vector<F>,
-    /// Along the tangents.
+    /// Stiffness about the tangents.
     pub k: F,
-    /// Along the normal.
+    /// Stiffness about the normal.
     pub k_normal: F,
 }
 
 impl<F: OfPoints> Surfaces<F> {
-    /// Those that `get` has.
+    /// Surfaces that `get` returns for the parts.
     #[inline(always)]
     pub fn new(get: impl Fn(u32) -> Surface) -> Self {
         Self { each: F::each(get) }
@@ -171,7 +173,7 @@ impl<F: OfPoints> Surfaces<F> {
         F::spread(&self.each, |s| s.spin)
     }
 
-    /// What they resist with when a has turned by `turn`, seen from b, and is pressed against b by `pressed`.
+    /// Resisting torque when a has turned by `turn` relative to b and is pressed against it with the force `pressed`.
     #[inline(always)]
     pub fn resist(&self, n: Vector<F>, turn: Vector<F>, pressed: F) -> Resistance<F> {
         let (zero, one, tiny) = (F::splat(0.0), F::splat(1.0), F::splat(1e-30));
@@ -199,7 +201,7 @@ impl<F: OfPoints> Surfaces<F> {
     }
 }
 
-/// Whether the surfaces of any of these manifolds do anything.
+/// Whether any of these manifolds is marked as driven.
 #[inline(always)]
 pub fn any_driven<F: OfPoints>(heads: &F::Each<Head>) -> bool {
     let mut any = false;

@@ -1,9 +1,11 @@
-//! What the surfaces of every manifold do in this step, from the materials of its colliders ([`Surface`]). Comes right behind
-//! `contacts`: the multiplier of the torques is found through the rows of the last step.
+//! Finds what the surfaces of every manifold do in this step, from the materials of its colliders ([`Surface`]). Reads
+//! poses, materials and last step's torques; writes `surfaces`, and the `driven` mark in the records. Runs directly
+//! after `contacts`, while the rows of the last step still exist, through which it finds the cached torque.
 //!
-//! A surface moves with v + w x (p - o), o the collider's origin. Over the points of a manifold that is the velocity in their
-//! middle, as far as it lies in the plane of contact, and a turn about the normal: exact for flat contact. What a roller's curvature
-//! adds over the width of its contact is left out.
+//! A surface moves with the velocity v + w x (p - o) at the point p, with o the collider's origin, v and w the
+//! material's linear and angular velocity. Over the points of a manifold this is taken as the velocity at their middle,
+//! projected into the plane of contact, plus a turn about the normal. That is exact for flat contact; for a roller it
+//! neglects its curvature over the width of the contact.
 
 use crate::detect::contacts::find_cached;
 use crate::detect::gate::counter;
@@ -37,29 +39,29 @@ stage! {
 layout! {
     /// Push constants of `surfaces_start`.
     pub struct Push {
-        /// Room for manifolds.
+        /// Capacity of the list of manifolds.
         pub limit: u32,
     }
 }
 
-/// How a surface moves: velocity at a place, and its turn.
+/// Motion of a surface: velocity at a point, m/s, and angular velocity, rad/s.
 #[derive(Clone, Copy)]
 struct Motion {
     linear: Vec3,
     angular: Vec3,
 }
 
-/// How the surface of a collider with this body and material moves at `place`.
+/// Motion of the surface of a collider at the point `place`, in world space.
 #[inline(always)]
 fn motion(collider: &Collider, material: &Material, body: &Pose, place: Vec3, dt: f32) -> Motion {
     let angular = body.rotation.apply(material.angular);
     let origin = body.point(collider.pose.position);
     let linear = body.rotation.apply(material.linear) + angular.cross(place - origin);
-    // In the middle of the step: along the tangent, what is carried round would leave its circle.
+    // Taken at the middle of the step: a step along the tangent would carry a body off its circle.
     Motion { linear: linear + angular.cross(linear) * (0.5 * dt), angular }
 }
 
-/// What resists being turned about a point on a body: its greatest moment, and its mass on the lever.
+/// Upper bound of a body's moment of inertia about a point: its largest principal moment plus mass times lever squared.
 #[inline(always)]
 fn moment(body: &Body, lever: Vec3) -> f32 {
     let i = body.inertia;
@@ -102,7 +104,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let rule = rule_of(a.traits, c.traits, traits::RESTITUTION);
     surface.restitution = combine(rule, of_a.restitution, of_c.restitution);
     if (surface.rolling > 0.0) | (surface.torsional > 0.0) {
-        // A unit of stiffness as of other rows: what the bodies have against each other, over dt squared.
+        // One unit of stiffness, as for other rows: the reduced moment of inertia of both bodies over dt squared.
         let (body_a, body_c) = (b.bodies.at(ends.body_a), b.bodies.at(ends.body_b));
         let (m_a, m_c) = (moment(&body_a, middle), moment(&body_c, middle + head.offset));
         let ease_a = if body_a.is_dynamic() { 1.0 / m_a } else { 0.0 };

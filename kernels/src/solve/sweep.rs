@@ -1,8 +1,8 @@
-//! What the stages of the primal family have in common: the buffers, and how `primal`'s code gets at them.
+//! What the stages of the primal family share: their buffers, and the trait by which the code in `primal` reaches them.
 //!
-//! A stage of the family is one call of `primal_stage!`. It says whether the stage knows of joints and of a stiffness
-//! for every row of a contact, and which buffers it has besides those of all; plans bind any of them from one set
-//! ([`Buffers`]).
+//! A stage of the family is one call of `primal_stage!`. The call says whether the stage handles joints and whether
+//! every row of a contact has its own stiffness, and lists the buffers the stage has besides the common ones. Plans
+//! bind every stage from one set of buffers ([`Buffers`]).
 
 use crate::detect::manifold::Record;
 #[cfg(not(target_arch = "spirv"))]
@@ -17,31 +17,31 @@ use crate::state::rigid::{ColourRange, Entry, EntryRange, Params, joint_row};
 #[cfg(not(target_arch = "spirv"))]
 use crate::state::soft::SoftPull;
 
-/// What the pass reads and writes.
+/// What a stage of the primal family reads and writes.
 pub trait Bound {
-    /// Whether there are joints.
+    /// Whether the stage handles joints.
     const JOINTS: bool;
     /// Whether every row of a contact has a stiffness of its own.
     const ROWS: bool;
-    /// Whether this is the pass behind the iterations, which corrects the error that is left (section 6).
+    /// Whether this is the pass after the iterations that corrects the error left over (section 6).
     const STABILISE: bool;
     /// Whether particles are held to bodies.
     const SOFT: bool = false;
     /// Settings.
     fn params(&self) -> Params;
-    /// Bodies of a colour and a kind.
+    /// Range of the bodies of one colour and kind.
     fn range(&self, index: u32) -> ColourRange;
     /// The body at a place in the order of colours.
     fn ordered(&self, place: u32) -> u32;
-    /// What the body at a place brings along.
+    /// Target, start, mass and inertia of the body at a place.
     fn frame(&self, place: u32) -> SolverBody;
-    /// Contacts in its row.
+    /// Range of the entries of its contacts.
     fn row(&self, place: u32) -> EntryRange;
-    /// The rotation it has now.
+    /// Its current rotation.
     fn rotation(&self, place: u32) -> Rotation;
-    /// The way a body went.
+    /// How far a body has moved since the start of the step.
     fn delta(&self, index: u32) -> Twist;
-    /// How fast it is, in the pass behind the iterations.
+    /// Velocity of a body; only the stabilising pass needs it.
     #[inline(always)]
     fn velocity(&self, _index: u32) -> Twist {
         Twist { linear: Vec3::ZERO, angular: Vec3::ZERO }
@@ -49,28 +49,28 @@ pub trait Bound {
     /// An entry of a row.
     ///
     /// # Safety
-    /// It is one: [`Bound::row`] gave the row.
+    /// `e` is within a range that [`Bound::row`] returned.
     unsafe fn entry(&self, e: u32) -> Entry;
     /// The record of a manifold.
     fn record(&self, manifold: u32) -> Record<'_>;
-    /// What the surfaces of a manifold do; nothing in the pass behind the iterations.
+    /// What the surfaces of a manifold do besides friction; nothing in the stabilising pass.
     #[inline(always)]
     fn surface(&self, _manifold: u32) -> Surface {
         Surface::none()
     }
-    /// Behind the last place in the order of colours.
+    /// Number of places in the order of colours.
     fn places(&self) -> u32;
-    /// Asks for the entries of the body at a place, and for how it moved.
+    /// Prefetches the entries of the body at a place, and its delta.
     fn prefetch_entries(&self, place: u32);
-    /// Asks for what an entry is about, `e` in all rows: the manifold with its points, and how the other body moved.
+    /// Prefetches the manifold of entry `e` with its points, and the delta of the other body.
     fn prefetch_contact(&self, e: u32);
-    /// The same long before.
+    /// Prefetches the manifold of entry `e` into an outer cache, several bodies ahead.
     fn prefetch_contact_early(&self, e: u32);
-    /// Turns the body at a place.
+    /// Writes the rotation of the body at a place.
     fn turn(&mut self, place: u32, rotation: Rotation);
-    /// Moves a body.
+    /// Writes how far a body has moved.
     fn put(&mut self, index: u32, delta: Twist);
-    /// Says where a body is. Until the pass behind the iterations nobody but joints looks there.
+    /// Writes the pose of a body. During the iterations only joints read poses.
     #[inline(always)]
     fn show(&mut self, _index: u32, _pose: Pose) {}
     /// Stiffness of the tangent rows of manifolds, where every row has its own.
@@ -78,8 +78,8 @@ pub trait Bound {
     fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
         (F::splat(0.0), F::splat(0.0))
     }
-    /// What the joints of a body ask, or this lane's share of them: every `lanes`-th from `lane` on. All lanes of a
-    /// subgroup call it together; those for which `on` is false have no body.
+    /// Forces and stiffness of this lane's share of a body's joints: every `lanes`-th joint from number `lane` on. All
+    /// lanes of a subgroup call it together; a lane for which `on` is false has no body.
     #[inline(always)]
     fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32)) -> System {
         System::none()
@@ -94,32 +94,32 @@ pub trait Bound {
     fn has_particles(&self, _index: u32) -> bool {
         false
     }
-    /// The system of a body with what particles ask of it.
+    /// The system of a body with the forces and stiffness of its particles added.
     #[inline(always)]
     fn with_particles(&self, _index: u32, system: System) -> System {
         system
     }
 }
 
-/// Buffers that joints ask with.
+/// Buffers that are read to add joints to a body's system.
 pub struct JointViews<'a, 'b> {
     /// Settings.
     pub params: &'b Read<'a, Params>,
-    /// Rows of bodies.
+    /// Ranges of entries, body by body.
     pub rows: &'b Read<'a, u32>,
-    /// Their entries.
+    /// Entries of those ranges.
     pub entries: &'b Read<'a, Entry>,
     /// Joints.
     pub joints: &'b Read<'a, Joint>,
-    /// Their rows.
+    /// Rows of the joints.
     pub joint_rows: &'b Read<'a, JointRow>,
-    /// What the solver knows of those.
+    /// Multiplier and stiffness of each row.
     pub row_states: &'b Read<'a, RowState>,
     /// Poses at the start of the step.
     pub starts: &'b Read<'a, Pose>,
-    /// The way of every body since then.
+    /// How far every body has moved since then.
     pub deltas: &'b Write<'a, Twist>,
-    /// Where bodies are.
+    /// Current poses.
     pub poses: &'b Write<'a, Pose>,
 }
 
@@ -133,8 +133,9 @@ impl JointViews<'_, '_> {
         if on {
             row = joint_row(self.rows, index, self.entries.len());
         }
-        // Lanes go through as many joints as the one of their subgroup that has the most, and through as many rows of
-        // each: the sums over teams want them all. One that has none left looks at the first joint and adds nothing.
+        // Every lane makes as many rounds as the lane of its subgroup that has the most joints, and inside a round as
+        // many as the joint with the most rows, because the sums over teams need all lanes. A lane with none left reads
+        // joint 0 and adds nothing.
         let mut e = row.start + lane;
         while group.any(e < row.end) {
             let here = e < row.end;
@@ -252,7 +253,7 @@ macro_rules! primal_stage {
             }
             #[inline(always)]
             unsafe fn entry(&self, e: u32) -> $crate::state::rigid::Entry {
-                // SAFETY: `row` holds its end against the number of entries.
+                // SAFETY: `row` clamps its end to the number of entries.
                 unsafe { self.entries.known(e) }
             }
             #[inline(always)]
@@ -372,7 +373,7 @@ macro_rules! primal_stage {
             system: $crate::solve::system::System,
         ) -> $crate::solve::system::System {
             let mut system = system;
-            // A body that no particle is held to has no record.
+            // The record of a body without particles is never written.
             if $crate::solve::sweep::Bound::has_particles(self, index) {
                 system = $crate::gpu::Load::at(&self.soft_pulls, index).plus(&system);
             }

@@ -9,11 +9,12 @@
 //! angular         kt (r.r I - r r^T) + (kn - kt) w w^T
 //! ```
 //!
-//! When every row has a stiffness of its own, with ku that of the bitangent u, a row along u with ku - kt comes on top.
+//! When every row has its own stiffness, with ku that of the bitangent u, a row along u of stiffness ku - kt is added.
 //!
-//! The system is symmetric and, since every body has mass and inertia, positive definite. [`Systems::ldl`] factors it whole
-//! (AVBD, section 3.5); [`Systems::schur`] solves for the rotation first, and for the way from that: two systems of three
-//! (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out: the GPU compiler unrolls nothing.
+//! The system is symmetric and positive definite, because every body has mass and inertia. [`Systems::ldl`] factors the
+//! whole 6 by 6 matrix (AVBD, section 3.5). [`Systems::schur`] solves for the rotation first and for the linear motion
+//! from that, two 3 by 3 systems (rigid bodies with VBD, "Solving via Schur Complement"). Both are written out because
+//! the GPU compiler unrolls no loops.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, OfBodies, OfPoints, Real, Vector};
@@ -21,7 +22,7 @@ use crate::solve::contact::{Response, Shared};
 use crate::solve::surface::Resistance;
 use crate::solve::turns::Turns;
 
-/// What the points of a manifold add to a body, before the parts they share are multiplied in.
+/// Sums over the points of a manifold. The normal, which all points share, is multiplied in by [`Pulls::add`].
 #[derive(Clone, Copy)]
 pub struct Sum<F: Real> {
     force: Vector<F>,
@@ -35,7 +36,7 @@ pub struct Sum<F: Real> {
 }
 
 impl<F: Real> Sum<F> {
-    /// Of points with levers `r` on the body; `side` is 1 for a and -1 for b.
+    /// Contribution of points with levers `r` on the body; `side` is 1 for body a and -1 for b.
     #[inline(always)]
     pub fn of(response: &Response<F>, shared: &Shared<F>, r: Vector<F>, side: F) -> Self {
         let (n, (t, u)) = (shared.normal, shared.tangents);
@@ -59,8 +60,8 @@ impl<F: Real> Sum<F> {
 }
 
 impl<F: Real> Sum<F> {
-    /// Of one row more, along `axis` with stiffness `k` and without force: what a bitangent is stiffer than its
-    /// tangent.
+    /// Contribution of one more row along `axis`, with stiffness `k` and no force: by how much the bitangent is stiffer
+    /// than the tangent.
     #[inline(always)]
     pub fn along(axis: Vector<F>, k: F, r: Vector<F>) -> Self {
         let (zero, none) = (Vector::zero(), F::splat(0.0));
@@ -79,7 +80,7 @@ impl<F: Real> Sum<F> {
 }
 
 impl<F: Real> Sum<F> {
-    /// Of torques about the normal `n` and across it, on the body of which `side` is 1 for a and -1 for b.
+    /// Contribution of torques about and across the normal `n`; `side` is 1 for body a and -1 for b.
     #[inline(always)]
     pub fn turning(resistance: &Resistance<F>, n: Vector<F>, side: F) -> Self {
         let (zero, none) = (Vector::zero(), F::splat(0.0));
@@ -98,7 +99,7 @@ impl<F: Real> Sum<F> {
 }
 
 impl<F: OfPoints> Sum<F> {
-    /// Over the points, as far as a lane adds them up by itself: the rest is done by [`Systems::of`].
+    /// Adds up points as far as one lane does it by itself; [`Systems::of`] adds up the rest.
     #[inline(always)]
     pub fn total(&self) -> Sum<F::Body> {
         Sum {
@@ -114,7 +115,7 @@ impl<F: OfPoints> Sum<F> {
     }
 }
 
-/// What manifolds add to a body's system. On the CPU each point's part stays by itself until [`Systems::of`].
+/// Contribution of all manifolds to a body's system. On the CPU the points stay separate lanes until [`Systems::of`].
 #[derive(Clone, Copy)]
 pub struct Pulls<F: Real> {
     ll: Vector<F>,
@@ -129,7 +130,7 @@ pub struct Pulls<F: Real> {
 }
 
 impl<F: Real> Pulls<F> {
-    /// Of no manifolds.
+    /// The contribution of no manifolds: zero.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = Vector::zero();
@@ -146,7 +147,7 @@ impl<F: Real> Pulls<F> {
         }
     }
 
-    /// Adds a manifold with this normal.
+    /// Adds a manifold whose normal is `n`.
     #[inline(always)]
     pub fn add(&mut self, sum: &Sum<F>, n: Vector<F>) {
         self.force = self.force + sum.force;
@@ -164,27 +165,27 @@ impl<F: Real> Pulls<F> {
     }
 }
 
-/// A body's 6 by 6 system: symmetric blocks as columns of their lower triangle.
+/// A body's 6 by 6 system. Symmetric blocks are stored as diagonal and off-diagonal vectors.
 #[derive(Clone, Copy)]
 pub struct System {
     /// Diagonal of the linear block.
     pub ll: Vec3,
     /// Its off-diagonal: xy, xz, yz.
     pub ll_off: Vec3,
-    /// Angular-linear block, rows: torque about x, y, z for a motion along the columns.
+    /// Angular-linear block: row i is the torque about axis i for a unit motion along x, y, z.
     pub al: [Vec3; 3],
     /// Diagonal of the angular block.
     pub aa: Vec3,
     /// Its off-diagonal: xy, xz, yz.
     pub aa_off: Vec3,
-    /// Force.
+    /// Force, newtons.
     pub force: Vec3,
-    /// Torque.
+    /// Torque, newton metres.
     pub torque: Vec3,
 }
 
 impl System {
-    /// The system that nothing has been added to, inertia neither.
+    /// An empty system, without inertia.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = Vec3::ZERO;
@@ -192,7 +193,7 @@ impl System {
     }
 }
 
-/// The systems of several bodies.
+/// The systems of several bodies, one a lane; fields as in [`System`].
 #[derive(Clone, Copy)]
 pub struct Systems<F> {
     /// As in [`System`].
@@ -221,7 +222,7 @@ pub struct Twists<F> {
 }
 
 impl<F: OfBodies> Systems<F> {
-    /// What manifolds ask of each body, without inertia.
+    /// Adds up the manifolds of each body; inertia is not included.
     #[inline(always)]
     pub fn of(pulls: &F::Lanes<Pulls<F>>) -> Self {
         Self {
@@ -239,7 +240,7 @@ impl<F: OfBodies> Systems<F> {
         }
     }
 
-    /// One for each body.
+    /// Puts the systems of several bodies side by side.
     #[inline(always)]
     pub fn gather(all: &F::Lanes<System>) -> Self {
         Self {
@@ -257,7 +258,8 @@ impl<F: OfBodies> Systems<F> {
         }
     }
 
-    /// Inertia only (Eq. 5 and 6): `displaced` is how far the bodies are from their targets.
+    /// Inertia only (Eq. 5 and 6; Algorithm 1, lines 10 and 11). `displaced` is how far the bodies are from their
+    /// targets.
     #[inline(always)]
     pub fn inertial(mass: F, principal: Vector<F>, rotation: Turns<F>, displaced: Twists<F>, dt: f32) -> Self {
         let scale = F::splat(1.0 / (dt * dt));
@@ -277,7 +279,7 @@ impl<F: OfBodies> Systems<F> {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[inline(always)]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -291,8 +293,9 @@ impl<F: OfBodies> Systems<F> {
         }
     }
 
-    /// The sum of the systems that `width` neighbouring lanes hold; `width` is a power of two within the subgroup. Every
-    /// lane of the subgroup must take part. Lanes add in pairs, then pairs of pairs: the same order on every device.
+    /// The sum of the systems of `width` neighbouring lanes; `width` is a power of two, at most the subgroup size.
+    /// Every lane of the subgroup must call it. Lanes add in pairs, then pairs of pairs, so the order is the same on
+    /// every device.
     #[inline(always)]
     pub fn over_lanes(&self, group: &Group, width: u32) -> Self {
         let mut sum = *self;
@@ -314,7 +317,7 @@ impl<F: OfBodies> Systems<F> {
         sum
     }
 
-    /// The motion that answers the forces, by LDL^T (Eq. 4, section 3.5).
+    /// Solves H dx = f by LDL^T (Eq. 4, section 3.5; Algorithm 1, line 20).
     #[inline(always)]
     pub fn ldl(&self) -> Twists<F> {
         let one = F::splat(1.0);
@@ -368,8 +371,9 @@ impl<F: OfBodies> Systems<F> {
         Twists { linear: Vector::new(x0, x1, x2), angular: Vector::new(x3, x4, x5) }
     }
 
-    /// The same by the Schur complement of the linear block. Where the VBD text adds a little to the angular diagonal
-    /// nothing is added here: inertia over dt squared is more than that for any body worth simulating.
+    /// Solves the same system by the Schur complement of the linear block. The VBD text adds a small number to the
+    /// angular diagonal. Nothing is added here, because inertia over dt squared is larger than that for any body worth
+    /// simulating.
     #[inline(always)]
     pub fn schur(&self) -> Twists<F> {
         let linear = Factors::new(self.ll, self.ll_off);
@@ -385,17 +389,17 @@ impl<F: OfBodies> Systems<F> {
     }
 }
 
-/// A symmetric matrix of three rows as L D L^T.
+/// A symmetric 3 by 3 matrix, factored as L D L^T.
 #[derive(Clone, Copy)]
 struct Factors<F> {
     /// Below the diagonal of L: yx, zx, zy.
     lower: Vector<F>,
-    /// Of D.
+    /// Inverse of the diagonal D.
     inverse: Vector<F>,
 }
 
 impl<F: Real> Factors<F> {
-    /// Of the matrix with this diagonal, and xy, xz, yz off it.
+    /// Factors the matrix with this diagonal and the off-diagonal xy, xz, yz.
     #[inline(always)]
     fn new(diagonal: Vector<F>, off: Vector<F>) -> Self {
         let one = F::splat(1.0);
@@ -408,7 +412,7 @@ impl<F: Real> Factors<F> {
         Self { lower: Vector::new(yx, zx, zy), inverse: Vector::new(ix, iy, iz) }
     }
 
-    /// What the matrix maps to `v`.
+    /// Solves for the vector that the matrix maps to `v`.
     #[inline(always)]
     fn solve(&self, v: Vector<F>) -> Vector<F> {
         let y = v.y - self.lower.x * v.x;

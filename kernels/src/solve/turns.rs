@@ -1,5 +1,6 @@
-//! Rotations of several bodies at once, and the exponential and logarithm that the solver moves bodies with. Exact forms:
-//! first-order ones lose a fifth of a body's spin every second at 60 Hz.
+//! Rotations of several bodies at once, with the exponential and logarithm by which the solver turns bodies (exact
+//! forms of Eq. 20 and 21). The first-order forms of the paper lose a fifth of a body's spin every second at 60 Hz.
+//! Plain functions; no buffers.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{OfBodies, Vector, abs, fmax, quadrant_angle, sin_cos};
@@ -7,7 +8,7 @@ use crate::math::Rotation;
 use crate::state::rigid::{Params, option};
 use core::f32::consts::PI;
 
-/// Unit quaternions: vector part and scalar.
+/// Unit quaternions, one a lane: vector part and scalar part.
 #[derive(Clone, Copy)]
 pub struct Turns<F> {
     /// Vector part.
@@ -16,19 +17,19 @@ pub struct Turns<F> {
     pub s: F,
 }
 
-/// Squares of angles up to here are small: the series below are good to the last bits.
+/// Square of the angle, radians squared, up to which the series below are exact to the last bits.
 const SMALL: f32 = 0.25;
-/// Squares of the sine of half the angle up to here are small.
+/// Square of the sine of half the angle up to which the series of the logarithm is used.
 const SMALL_SINE: f32 = 0.01;
 
 impl<F: OfBodies> Turns<F> {
-    /// One of every body.
+    /// Puts the rotations of several bodies side by side.
     #[inline(always)]
     pub fn gather<T: Copy>(all: &F::Lanes<T>, value: impl Fn(&T) -> Rotation) -> Self {
         Self { v: Vector::gather(all, |t| value(t).v()), s: F::gather(all, |t| value(t).s) }
     }
 
-    /// First `other`, then `self`.
+    /// Product: the rotation that applies `other` first, then `self`.
     #[inline(always)]
     pub fn then_after(self, other: Self) -> Self {
         Self {
@@ -37,20 +38,20 @@ impl<F: OfBodies> Turns<F> {
         }
     }
 
-    /// The other way round.
+    /// The inverse rotation.
     #[inline(always)]
     pub fn inverse(self) -> Self {
         Self { v: -self.v, s: self.s }
     }
 
-    /// Length one again.
+    /// Scaled to length 1.
     #[inline(always)]
     pub fn normalized(self) -> Self {
         let scale = F::splat(1.0) / (self.v.dot(self.v) + self.s * self.s).root();
         Self { v: self.v * scale, s: self.s * scale }
     }
 
-    /// Where the axes of body space are in world space.
+    /// Axes of body space in world space: the columns of the rotation matrix.
     #[inline(always)]
     pub fn axes(self) -> [Vector<F>; 3] {
         let (v, s, two, one) = (self.v, self.s, F::splat(2.0), F::splat(1.0));
@@ -62,7 +63,7 @@ impl<F: OfBodies> Turns<F> {
         ]
     }
 
-    /// The rotation by a vector: its length is the angle, its direction the axis.
+    /// Rotation by a rotation vector: its length is the angle in radians, its direction the axis.
     #[inline(always)]
     pub fn exp(w: Vector<F>) -> Self {
         let c = F::splat;
@@ -80,11 +81,11 @@ impl<F: OfBodies> Turns<F> {
         Self { v: w * sine, s }
     }
 
-    /// The vector whose [`Turns::exp`] this is, by the shorter way round.
+    /// The rotation vector whose [`Turns::exp`] this is; the shorter of the two.
     #[inline(always)]
     pub fn log(self) -> Vector<F> {
         let c = F::splat;
-        // Both signs are the same rotation; the positive scalar is the short way.
+        // q and -q are the same rotation; a positive scalar part gives the shorter vector.
         let flip = self.s.below(c(0.0));
         let (v, s) = (Vector::select(flip, -self.v, self.v), F::select(flip, -self.s, self.s));
         // angle / sin(angle/2) in powers of the sine's square.
@@ -99,30 +100,30 @@ impl<F: OfBodies> Turns<F> {
         v * scale
     }
 
-    /// The rotation vector from `from` to this, by the short way (the exact form of Eq. 20).
+    /// Rotation vector from `from` to this, by the shorter way (the exact form of Eq. 20).
     #[inline(always)]
     pub fn since(self, from: Self) -> Vector<F> {
         self.then_after(from.inverse()).log()
     }
 }
 
-/// Radians a step from which on a body spins fast. Two rotation vectors of this length and less add up to less than half
-/// a turn, within which the logarithm finds them again. A longer one is one of many that end in the same rotation.
+/// Radians a step above which a body counts as spinning fast. Two rotation vectors up to this length add up to less
+/// than half a turn, so the logarithm recovers their sum. A longer vector is one of many that give the same rotation.
 pub const FAST: f32 = 1.0;
-/// Scalar part of a start that is no rotation but the vector that a fast body was predicted to turn by.
+/// Scalar part that marks a start as no rotation: the vector part is then the predicted rotation vector of a fast body.
 pub const PREDICTED: f32 = 2.0;
-/// The same of a body of revolution that touches something: see [`rolling`].
+/// The same mark for a body of revolution that touches something: see [`rolling`].
 pub const PREDICTED_ROLLING: f32 = 2.5;
-/// The same of a body with joints.
+/// The same mark for a body with joints.
 pub const PREDICTED_HELD: f32 = 3.0;
 
-/// Moments of inertia that differ by less than this part are equal.
+/// Relative difference below which two moments of inertia count as equal.
 const SAME_MOMENT: f32 = 1e-3;
-/// Cosine of the largest angle by which the axis of what rolls tilts in a step, 1 radian: beyond, it tumbles.
+/// Cosine of the largest tilt of a rolling body's axis in a step, 1 radian; beyond that the body counts as tumbling.
 const TUMBLES: f32 = 0.54;
 
-/// The axis of a body of revolution in its own frame, whose other two moments of inertia are equal; nothing of others, and
-/// of what has no axis since all three are.
+/// Axis of a body of revolution in its own frame, found by its other two moments of inertia being equal. Zero for other
+/// bodies, and for those with three equal moments.
 #[inline(always)]
 pub fn revolution_axis(inertia: Vec3) -> Vec3 {
     let same = |a: f32, b: f32| abs(a - b) <= SAME_MOMENT * fmax(a, b);
@@ -131,13 +132,14 @@ pub fn revolution_axis(inertia: Vec3) -> Vec3 {
     Vec3::new(one(yz & !xy & !zx), one(zx & !xy & !yz), one(xy & !yz & !zx))
 }
 
-/// What contacts are told that a fast body of revolution turns by, which turned from `start` to `end` and has the spin
-/// `angular` then; nothing if it is none, or tumbles.
+/// Rotation vector that contacts use for a fast body of revolution, which is predicted to turn from `start` to `end`
+/// and to have the spin `angular` there. Zero if the body is not one of revolution, or tumbles.
 ///
-/// Contacts take a turn w for the motion w x r of every point. Beyond a radian this holds no longer: a capsule that rolls
-/// a little askew precesses, and its ends do not go where w x r says. What contacts took back of that motion tilted it
-/// more, by a factor of w^2 (1/2 - A/C) a step with C and A its moments about the axis and across. So they are told the
-/// turn that moves the ends to where they come to, a x a', and the spin about the axis at the start, which moves none.
+/// Contacts take a rotation vector w to move every point by w x r. Beyond a radian this is wrong: a capsule that rolls
+/// slightly askew precesses, and its ends do not move by w x r. The contact forces against that false motion tilted it
+/// further, by a factor of w^2 (1/2 - A/C) a step, with C and A its moments about the axis and across it. So contacts
+/// get the vector that moves the ends to where they really go, a x a' with a and a' the axis at the start and at the
+/// end, plus the spin about the axis at the start, which moves neither end.
 #[inline(always)]
 pub fn rolling(inertia: Vec3, start: &Rotation, end: &Rotation, angular: Vec3) -> Vec3 {
     let own = revolution_axis(inertia);
@@ -146,45 +148,47 @@ pub fn rolling(inertia: Vec3, start: &Rotation, end: &Rotation, angular: Vec3) -
     if rolls { from * to.dot(angular) + from.cross(to) } else { Vec3::ZERO }
 }
 
-/// Whole turns next to an angle, as an angle.
+/// The multiple of 2 pi nearest to an angle, radians.
 #[inline(always)]
 pub fn whole_turns(angle: f32) -> f32 {
     let turns = angle * (0.5 / PI);
     ((turns + if turns < 0.0 { -0.5 } else { 0.5 }) as i32) as f32 * (2.0 * PI)
 }
 
-/// Of all vectors that end in the same rotation as `v`, the one nearest to `near`.
+/// Of all rotation vectors that give the same rotation as `v`, the one nearest to `near`.
 #[inline(always)]
 fn unwound<F: OfBodies>(v: Vector<F>, near: Vector<F>) -> Vector<F> {
     let (c, square) = (F::splat, v.dot(v));
-    // After whole turns no axis is left in the rotation.
+    // A rotation by whole turns is the identity and has no axis: that of `near` is taken.
     let lost = square.below(c(1e-6));
     let axis = Vector::select(lost, near, v);
     let axis = axis * (c(1.0) / axis.dot(axis).most(c(1e-20)).root());
     v + axis * (near.dot(axis) - v.dot(axis)).by_lane(whole_turns)
 }
 
-/// Where bodies started a step, or how far they were predicted to turn, and where to: what their rotations are
-/// measured from.
+/// What the rotations of bodies in a step are measured from: the start (or the predicted rotation vector) and the
+/// target.
 ///
-/// Up to [`FAST`] a body's turn since the start is the logarithm of its rotation. If it was predicted to turn by more, every
-/// motion of the descent is added to that: torques change the angular velocity by just that, and whole turns are not lost.
+/// If a body was predicted to turn by at most [`FAST`], its turn since the start is the logarithm of its rotation. If
+/// by more, the rotation vectors of all motions of the descent are added to the predicted one: torques then change the
+/// angular velocity by exactly what they should, and whole turns are not lost.
 #[derive(Clone, Copy)]
 pub struct TurnEnds<F> {
-    /// Rotation at the start, or with the scalar [`PREDICTED`] the vector that a fast body was predicted to turn by.
+    /// Rotation at the start; with the scalar [`PREDICTED`], the predicted rotation vector of a fast body.
     pub start: Turns<F>,
     /// Rotation of the target.
     pub target: Turns<F>,
 }
 
 impl<F: OfBodies> TurnEnds<F> {
-    /// What a body that was predicted to be fast lags behind, when it turned by `turned`: the sum of its motions. The logarithm
-    /// of as much is another vector: of a small motion across a large one, half a turn makes one at right angles to it, and
-    /// no descent ends.
+    /// Rotation vector by which a body that was predicted to be fast is behind its target; `turned` is the sum of its
+    /// motions. The logarithm cannot be used here: for a small motion across a large one, half a turn gives a vector at
+    /// right angles to it, and the descent would not converge.
     ///
-    /// What is stopped has its moments of inertia elsewhere than where it was predicted to be. It lacks all of the momentum L
-    /// that it had, and not what its spin would have been here: a rod that is tilted a little as it is stopped would be
-    /// turned about itself, about which it is light, by hundreds of times as much. What is not stopped has both.
+    /// A body that is stopped has its principal axes elsewhere than at its target. It lacks the angular momentum L that
+    /// was predicted, which is not the predicted spin times the inertia in its present orientation: with the latter, a
+    /// rod that is tilted slightly as it is stopped would be turned about its own axis, where its inertia is small, by
+    /// hundreds of times the tilt. For a body that is not stopped both are the same.
     #[inline(always)]
     fn lag_of_sums(&self, rotation: Turns<F>, turned: Vector<F>, inertia: Vector<F>) -> Vector<F> {
         let (there, here) = (self.target.axes(), rotation.axes());
@@ -197,11 +201,12 @@ impl<F: OfBodies> TurnEnds<F> {
         Vector::select(turned.dot(turned).below(lag.dot(lag)), turned - back, lag)
     }
 
-    /// How far a body, turned by `turned` to `rotation`, is from its target; `inertia` are its principal moments. To be taken
-    /// with the axes of inertia that [`TurnEnds::inertia_frame`] gives.
+    /// Rotation vector from its target to a body that has turned by `turned` to `rotation`; `inertia` holds its
+    /// principal moments. To be multiplied with the inertia in the axes of [`TurnEnds::inertia_frame`].
     #[inline(always)]
     pub fn lag(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>, inertia: Vector<F>) -> Vector<F> {
-        // One logarithm whatever the form, and no way out in between: drivers for CPUs need minutes to compile more here.
+        // One logarithm for either form, and no early return: Vulkan drivers for CPUs need minutes to compile more
+        // here.
         let to = if form.first_order { rotation } else { self.target };
         let from = if form.first_order { self.target } else { self.start };
         let between = form.between(to, from);
@@ -213,13 +218,14 @@ impl<F: OfBodies> TurnEnds<F> {
         lag
     }
 
-    /// Where the principal axes of a body are while a step is solved: half way to its target, where its angular momentum is
-    /// that of its spin.
+    /// Orientation of a body's principal axes while a step is solved: half way from its start to its target, where its
+    /// angular momentum is that of its spin.
     ///
-    /// They do not follow the iterations. What has to give up a turn of a radian and is tilted by d on the way would have
-    /// that momentum about other axes by as much: a rod, a thousand times as light about itself as across, would be turned
-    /// about itself by a thousand d, half of which tilts it again; with every iteration more, until it flies off. With axes
-    /// that stay the motion is a quadratic form, and what is stopped gives up just the momentum that it had.
+    /// The axes do not follow the iterations. If they did, a body that has to give up a turn of a radian and is tilted
+    /// by d meanwhile would have part of its momentum about other axes, in proportion to d. A rod whose inertia about
+    /// itself is a thousandth of that across would turn about itself by 1000 d, half of which tilts it again, more in
+    /// every iteration until it flies off. With fixed axes inertia is a quadratic form, and a stopped body gives up
+    /// exactly the momentum that it had.
     #[inline(always)]
     pub fn inertia_frame(&self, form: TurnForm, rotation: Turns<F>) -> Turns<F> {
         let middle = Turns { v: self.start.v + self.target.v, s: self.start.s + self.target.s }.normalized();
@@ -229,21 +235,22 @@ impl<F: OfBodies> TurnEnds<F> {
         if form.first_order { rotation } else { fixed }
     }
 
-    /// Which were predicted to be fast.
+    /// Mask of the bodies that were predicted to be fast.
     #[inline(always)]
     fn marked(&self) -> F::Mask {
         F::splat(1.5).below(self.start.s)
     }
 
-    /// How far a body has turned that was turned by `turned` before, and by `step` since, to `rotation`.
+    /// Rotation vector since the start of a body that was `turned` before and that `step` brought to `rotation`.
     #[inline(always)]
     pub fn turned(&self, form: TurnForm, rotation: Turns<F>, turned: Vector<F>, step: Vector<F>) -> Vector<F> {
         let mut angular = form.between(rotation, self.start);
         let along = turned + step;
         let slow = along.dot(along).below(F::splat(FAST * FAST)) & self.start.s.below(F::splat(1.5));
         if !form.first_order && F::any(!slow) {
-            // What was slow at first is where it is, by the nearest of all ways there: large motions to and fro, as an
-            // impact makes them, do not add up. What was fast already has no such way.
+            // A body that was slow at the start: of all vectors to its rotation the one nearest to the sum, because
+            // large motions to and fro, as in an impact, do not add up exactly. A body that was fast at the start keeps
+            // the sum itself.
             let marked = self.marked();
             angular = Vector::select(slow, angular, Vector::select(marked, along, unwound(angular, along)));
         }
@@ -251,7 +258,7 @@ impl<F: OfBodies> TurnEnds<F> {
     }
 }
 
-/// How rotations are added and subtracted: exactly, or to first order as the paper does.
+/// How rotations are added and subtracted: exactly, or to first order as in the paper (Eq. 20 and 21).
 #[derive(Clone, Copy)]
 pub struct TurnForm {
     first_order: bool,
@@ -261,7 +268,7 @@ impl TurnForm {
     /// Exactly.
     pub const EXACT: Self = Self { first_order: false };
 
-    /// Of a step.
+    /// The form that a step's options ask for.
     #[inline(always)]
     pub fn new(params: &Params) -> Self {
         Self { first_order: params.options & option::FIRST_ORDER != 0 }
@@ -291,7 +298,7 @@ impl TurnForm {
 }
 
 impl Turns<f32> {
-    /// Of one body.
+    /// The rotation of one body.
     #[inline(always)]
     pub fn one(rotation: &Rotation) -> Self {
         Self { v: Vector::new(rotation.x, rotation.y, rotation.z), s: rotation.s }

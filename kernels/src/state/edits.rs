@@ -1,8 +1,9 @@
-//! Scatters what the host changed since the last step: bodies that are new or gone, poses, velocities, impulses, forces.
-//! Nothing is read back for it: what depends on where a body is, like an impulse at a point, is worked out here.
+//! Applies what the host changed since the last step: added and removed bodies, poses, velocities, impulses, forces.
+//! Nothing is read back for that: what depends on where a body is, like an impulse at a point, is computed here. Writes
+//! `bodies`, `poses`, `velocities` and forces.
 //!
-//! The records of a body stand next to each other, in the order in which they take effect, and one lane applies them all.
-//! `gate` sets the count back to 0, so a step that has to be repeated does not apply anything twice.
+//! The records of a body are adjacent, in the order in which they take effect, and one lane applies them all. `gate`
+//! sets their count back to 0, so a step that has to be repeated applies nothing twice.
 
 use crate::detect::gate::counter;
 use crate::gpu::{Load, Store, glam::Vec3};
@@ -28,11 +29,11 @@ stage! {
 layout! {
     /// Push constants of `edits`.
     pub struct Push {
-        /// Room for records.
+        /// Capacity of the list of records.
         pub limit: u32,
     }
 
-    /// A change of one body. What `a`, `b` and `c` hold is said at [`what`].
+    /// A change of one body; [`what`] says what `a`, `b` and `c` hold.
     pub struct EditRecord {
         /// The body.
         pub body: u32,
@@ -47,41 +48,42 @@ layout! {
     }
 }
 
-/// Kinds of records, in the order in which a body's stand.
+/// Kinds of records, in the order in which the records of a body are applied.
 pub mod what {
-    /// The slot has another body: mass, gravity scale in `a`; inertia in `b`; linear and angular damping in `c`; its kind
-    /// above [`KIND_SHIFT`]. Nothing that was known about the last one is kept.
+    /// A new body in the slot: mass and gravity scale in `a`, inertia in `b`, linear and angular damping in `c`, its
+    /// kind and world, as `Body::kind` has them, in the bits from [`KIND_SHIFT`] on. Nothing of the slot's last body
+    /// is kept.
     pub const BODY: u32 = 0;
-    /// It is put somewhere: position, vector part and scalar part of the rotation.
+    /// New pose: position, vector part and scalar part of the rotation.
     pub const POSE: u32 = 1;
-    /// It gets a velocity: linear, angular.
+    /// New velocity: linear, angular.
     pub const VELOCITY: u32 = 2;
-    /// It gets the velocity that takes it somewhere: as [`POSE`], and one over the seconds it has in `c.y`.
+    /// Velocity that takes the body to a pose: as [`POSE`], and 1 over the available seconds in `c.y`.
     pub const TARGET: u32 = 3;
     /// An impulse at its centre of mass: linear, angular.
     pub const IMPULSE: u32 = 4;
     /// An impulse at a point: linear, angular about that point, the point.
     pub const IMPULSE_AT: u32 = 5;
-    /// The force that acts on it from now on: force, torque.
+    /// Constant force from now on: force, torque.
     pub const FORCE: u32 = 6;
-    /// A force at a point, on top of that: force, torque about that point, the point.
+    /// Additional force at a point: force, torque about that point, the point.
     pub const FORCE_AT: u32 = 7;
-    /// How it is damped from now on: linear and angular in `a`.
+    /// New damping: linear and angular in `a`.
     pub const DAMPING: u32 = 8;
-    /// Where [`BODY`] has the kind of body.
+    /// First bit of the kind of body in a [`BODY`] record.
     pub const KIND_SHIFT: u32 = 8;
-    /// Most records a body can have.
+    /// Largest number of records a body can have.
     pub const MOST: u32 = 9;
 }
 
-/// The change of velocity that an impulse makes.
+/// Change of velocity by an impulse.
 #[inline(always)]
 fn kick(body: &Body, pose: &Pose, impulse: &Twist) -> Twist {
     let inverse = Vec3::new(1.0 / body.inertia.x, 1.0 / body.inertia.y, 1.0 / body.inertia.z);
     Twist { linear: impulse.linear * (1.0 / body.mass), angular: inertia(&pose.rotation, inverse, impulse.angular) }
 }
 
-/// A force or impulse at a point, seen from the centre of mass.
+/// A force or impulse at a point, converted to the centre of mass.
 #[inline(always)]
 fn about_centre(edit: &EditRecord, pose: &Pose) -> Twist {
     Twist { linear: edit.a, angular: edit.b + (edit.c - pose.position).cross(edit.a) }
@@ -106,7 +108,7 @@ fn apply(edit: &EditRecord, b: &mut Bindings<'_>) {
         );
         b.forces.put(body, Twist { linear: Vec3::ZERO, angular: Vec3::ZERO });
         b.colours.put(body, NONE);
-        // Without a row, nothing that was cached for the slot's last owner is found.
+        // An empty row: nothing that was cached for the slot's last body can be found.
         clear_row(&mut b.rows, body);
     } else if code == what::POSE {
         let pose = Pose { position: edit.a, rotation: Rotation::new(edit.b, edit.c.x) };
@@ -127,7 +129,7 @@ fn apply(edit: &EditRecord, b: &mut Bindings<'_>) {
         if code == what::IMPULSE_AT {
             impulse = about_centre(edit, &pose);
         }
-        // One that was taken out stays out.
+        // A body that was disabled stays disabled.
         if record.is_dynamic() {
             let change = kick(&record, &pose, &impulse);
             let (linear, angular) = (velocity.linear + change.linear, velocity.angular + change.angular);

@@ -1,5 +1,5 @@
-//! What happened in a step and the host wants to know, as records in a list. The order in which they are appended differs
-//! from run to run; the host sorts them, and nothing on the device reads them.
+//! Events of a step for the host, as records in a list. The order in which they are appended differs from run to run;
+//! the host sorts them, and nothing on the device reads them.
 
 use crate::detect::gate::counter;
 use crate::gpu::glam::Vec3;
@@ -7,29 +7,29 @@ use crate::gpu::{Store, Write};
 use crate::layout;
 
 layout! {
-    /// Something that happened.
+    /// One event.
     pub struct EventRecord {
         /// One of [`event`].
         pub kind: u32,
-        /// The body, joint or collider.
+        /// Slot of the body, joint or collider.
         pub index: u32,
-        /// Steps that had been made before, sub-steps included.
+        /// Number of steps made before, sub-steps included.
         pub step: u32,
-        /// The collider that overlaps a sensor, which is `index`; or the second one of a contact.
+        /// The collider that overlaps the sensor `index`, or the second collider of a contact.
         pub other: u32,
         /// Generations of both: see [`Overlap`](crate::detect::sensors_list::Overlap).
         pub generations: u32,
-        /// Of a joint the force, newtons, and the torque, newton metres; of a contact the impulse on the first collider,
-        /// newton seconds.
+        /// For a joint the force, newtons, and the torque, newton metres; for a contact the impulse on the first
+        /// collider, newton seconds.
         pub value: Vec3,
-        /// Where a contact pushed.
+        /// Point of a contact, in world space.
         pub point: Vec3,
     }
 }
 
 /// Kinds of events.
 pub mod event {
-    /// A body's state was not finite, and it was taken out.
+    /// A body's state was not finite, and the body was disabled.
     pub const QUARANTINED: u32 = 0;
     /// A joint broke.
     pub const BROKEN: u32 = 1;
@@ -39,9 +39,9 @@ pub mod event {
     pub const SENSOR_END: u32 = 3;
     /// Two colliders began to push each other.
     pub const CONTACT_BEGIN: u32 = 4;
-    /// They did in the step before, and still do.
+    /// Two colliders go on pushing each other.
     pub const CONTACT_PERSIST: u32 = 5;
-    /// They no longer do.
+    /// Two colliders no longer push each other.
     pub const CONTACT_END: u32 = 6;
     /// An attachment let go of its particle.
     pub const DETACHED: u32 = 7;
@@ -57,7 +57,7 @@ impl EventRecord {
     }
 }
 
-/// Appends a record. Beyond `room` it is only counted.
+/// Appends a record. Beyond the capacity `room` it is only counted.
 #[inline(always)]
 pub fn append(counters: &mut Write<'_, u32>, events: &mut Write<'_, EventRecord>, room: u32, record: EventRecord) {
     let place = counters.add(counter::EVENTS, 1);

@@ -1,16 +1,16 @@
-//! What colliders are made of beyond friction, and how the values of two that touch become one.
+//! Surface properties of colliders beyond friction, and how the values of two touching colliders are combined.
 
 use crate::gpu::{fmax, fmin, glam::Vec3, sqrt};
 use crate::layout;
 
 layout! {
-    /// What the surface of a collider does. Only worlds in which some collider does any of it have this list.
+    /// Surface properties of a collider. The list exists only in worlds where some collider has any of them.
     pub struct Material {
-        /// Part of the speed of an impact that is left after it, 0 to 1.
+        /// Coefficient of restitution, 0 to 1: fraction of the speed of an impact that is left after it.
         pub restitution: f32,
         /// Lever of the torque against rolling, metres: the torque is this times the normal force.
         pub rolling: f32,
-        /// The same against spinning about the normal.
+        /// The same against spinning about the normal, metres.
         pub torsional: f32,
         /// Velocity of the surface along itself, in body space, metres a second.
         pub linear: Vec3,
@@ -27,21 +27,21 @@ pub mod traits {
     pub const RESTITUTION: u32 = 3;
     /// Three bits: the rule for rolling and torsional friction.
     pub const ROLLING: u32 = 6;
-    /// Set when it only reports what overlaps it.
+    /// The collider is a sensor: it only reports what overlaps it.
     pub const SENSOR: u32 = 1 << 9;
-    /// Set when its body must not pass through anything.
+    /// The collider's body has continuous detection.
     pub const CONTINUOUS: u32 = 1 << 10;
-    /// Set when it is told that a contact of it began.
+    /// Reports when a contact begins.
     pub const TELL_BEGIN: u32 = 1 << 11;
-    /// Set when it is told that one goes on.
+    /// Reports while a contact goes on.
     pub const TELL_PERSIST: u32 = 1 << 12;
-    /// Set when it is told that one ended.
+    /// Reports when a contact ends.
     pub const TELL_END: u32 = 1 << 13;
-    /// From here on: which of the colliders that had its slot it is.
+    /// First bit of the generation of the collider's slot.
     pub const GENERATION: u32 = 16;
 }
 
-/// How two values become one. Of two colliders with different rules, the one with the higher number counts.
+/// Rules that combine two values. If two colliders have different rules, the rule with the higher number is used.
 pub mod rule {
     /// Root of the product.
     pub const GEOMETRIC: u32 = 0;

@@ -1,4 +1,5 @@
-//! What belongs to the world between steps, and the passes that change it for the host and for another length of sub-steps.
+//! State that the world keeps between steps: its structs, and the passes that change it for the host's edits and for
+//! sub-steps of another length.
 
 pub mod edits;
 pub mod events;
@@ -6,6 +7,7 @@ pub mod material;
 pub mod rigid;
 pub mod second;
 pub mod soft;
+pub mod soft_pairs;
 pub mod substep_begin;
 pub mod substep_pace;
 pub mod touching;

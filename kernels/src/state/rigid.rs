@@ -1,75 +1,88 @@
-//! Structs of the rigid-body step, and what its stages have in common.
+//! Structs of the rigid-body step in buffers (settings, bodies, colliders, hulls, rows), and functions that its stages
+//! share.
 
 use crate::detect::collide::numbers::{GRAZE, GRAZE_THIN, STILL};
 use crate::gpu::{Load, Store, decay, fmin, glam::Vec3, least, sqrt};
 use crate::layout;
-use crate::math::{Pose, Rotation};
+use crate::math::{Pose, Rotation, Twist};
 use crate::state::material::traits::{CONTINUOUS, SENSOR};
 
 layout! {
-    /// What stays the same over a step, for all bodies.
+    /// Settings of a step: the same for all bodies, but for gravity. There is an element for every world; what is not
+    /// gravity is read from the first.
     pub struct Params {
-        /// Acceleration of everything that falls.
+        /// Gravity of the world, m/s^2.
         pub gravity: Vec3,
-        /// Seconds.
+        /// Length of the step, seconds.
         pub dt: f32,
-        /// Part of last step's error that is left alone along the normal of a contact (Eq. 18).
+        /// Fraction of the error at the start of the step that is left alone along the normal of a contact (alpha of
+        /// Eq. 18).
         pub alpha: f32,
         /// The same along the tangents of a contact.
         pub alpha_tangent: f32,
-        /// Overlap that is left alone, as a part of the collider's size.
+        /// Overlap that is left alone, as a fraction of the collider's size.
         pub slop: f32,
-        /// One over the iterations: a point gives way by this part of its force over its stiffness while the iterations make
-        /// up for a change of the force.
+        /// 1 over the number of iterations: fraction of its force over its stiffness by which a point gives way while
+        /// the iterations make up for a change of the force.
         pub give: f32,
-        /// How fast stiffness grows with error within a step (Eq. 12), without units.
+        /// Growth of stiffness with error within a step (beta of Eq. 12), dimensionless.
         pub beta: f32,
-        /// What is kept of multipliers from step to step (Eq. 19).
+        /// Factor that multipliers keep from step to step (Eq. 19).
         pub warm: f32,
-        /// What is kept of stiffness from step to step (Eq. 19), with [`option::ROWS`].
+        /// Factor that stiffness keeps from step to step (gamma of Eq. 19), with [`option::ROWS`].
         pub warm_stiffness: f32,
-        /// Lowest stiffness, in units.
+        /// Lowest stiffness (k_start of Eq. 19), in units.
         pub k_start: f32,
-        /// Stiffness for the load a contact carries, without units.
+        /// Stiffness per load that a contact carries: times its force over its length; dimensionless.
         pub k_load: f32,
-        /// The same for the mass that it carries.
+        /// The same per mass that it carries: times its force over the way its bodies were held back.
         pub k_carried: f32,
-        /// Units of stiffness from a load about which a contact begins to get only half as much for more.
+        /// What is left of [`k_carried`](Self::k_carried) under heavy loads.
+        pub k_carried_heavy: f32,
+        /// Units of stiffness from load at about which a load begins to count as heavy.
         pub k_heavy: f32,
+        /// How fast the running mean of a contact's force follows the force, as a fraction a step and square root of
+        /// the way its bodies are held back, in sizes.
+        pub mean_rate: f32,
+        /// Fraction of that by which the force a step begins with is drawn towards the mean.
+        pub mean_pull: f32,
+        /// Factor between force and mean beyond which the mean begins anew.
+        pub mean_range: f32,
         /// Highest stiffness, in units.
         pub k_max: f32,
         /// Distance at which contacts are made, as a part of the smaller collider's size.
         pub margin: f32,
-        /// Longest way that a collider's box is drawn out by, in sizes of the collider; 0 finds contacts where bodies
-        /// are.
+        /// Largest extension of a collider's box by its motion, in sizes of the collider; with 0, contacts are found
+        /// only where bodies are.
         pub sweep: f32,
-        /// Overlap that the iterations correct at most in a step, as a part of the collider's size.
+        /// Largest overlap that the iterations correct in a step, as a fraction of the collider's size.
         pub correction: f32,
-        /// The same of the pass behind the iterations.
+        /// The same for the stabilising pass.
         pub correction_stabilised: f32,
-        /// Part of the overlap that the pass behind the iterations corrects.
+        /// Fraction of the overlap that the stabilising pass corrects.
         pub stabilised_overlap: f32,
-        /// Overlap from which on a contact keeps nothing of the last step, as a part of the collider's size.
+        /// Overlap above which a contact keeps nothing of the last step, as a fraction of the collider's size.
         pub deep: f32,
-        /// Distance within which a point whose feature was renamed is the one of the last step, as a part of the size.
+        /// Distance within which a point whose feature was renamed is matched with one of the last step, as a fraction
+        /// of the size.
         pub rematch: f32,
-        /// Square of the way that a sticking point may drift from its anchors, in squares of the collider's size.
+        /// Square of the distance that a sticking point may drift from its anchors, in squares of the collider's size.
         pub anchor_drift: f32,
-        /// Part of an outer force that a body may feel and still start its step as if it were held.
+        /// Fraction of an outer force up to which a body that was accelerated by it still starts its step as if held.
         pub quiet: f32,
-        /// Part from which on it starts as if it were free.
+        /// Fraction from which on it starts as if free.
         pub free: f32,
-        /// Difference from a free fall, as a part of it, up to which a body with joints starts as if it were free.
+        /// Relative difference from free fall up to which a body with joints starts as if free.
         pub falling: f32,
-        /// Difference from which on it starts as if it were held.
+        /// Relative difference from which on it starts as if held.
         pub held: f32,
-        /// Part of last step's error that joints leave alone which carry much more than their bodies weigh (Eq. 18).
+        /// Fraction of the error at the start of the step that heavily loaded joints leave alone (alpha of Eq. 18).
         pub alpha_joint: f32,
-        /// The same of all others.
+        /// The same for all other joints.
         pub alpha_light: f32,
-        /// The same in the pass behind the iterations.
+        /// The same for all joints in the stabilising pass.
         pub alpha_stabilised: f32,
-        /// What joints keep of multipliers from step to step (Eq. 19).
+        /// Factor that multipliers of joints keep from step to step (Eq. 19).
         pub warm_joint: f32,
         /// Lowest stiffness of a joint, in units.
         pub k_joint: f32,
@@ -77,21 +90,21 @@ layout! {
         pub k_load_joint: f32,
         /// Stiffness at the start of a step for the mass that a joint carries, without units.
         pub k_carried_joint: f32,
-        /// The same within a step.
+        /// The same within a step: `joints_dual`.
         pub ramp_joint: f32,
-        /// How many times as stiff a joint becomes in an iteration at most.
+        /// Largest factor by which stiffness grows in an iteration.
         pub ramp_most: f32,
         /// How fast the stiffness of joints grows with error within a step (Eq. 12), without units.
         pub beta_joint: f32,
-        /// Error that joints correct at most in a step, as a part of the joint's length, or in radians.
+        /// Largest error that joints correct in a step, as a fraction of the joint's length, or in radians.
         pub correction_joint: f32,
-        /// The same in the iterations when a pass behind them does most of it.
+        /// The same in the iterations, if the stabilising pass corrects most of it.
         pub correction_joint_moving: f32,
-        /// Units of stiffness from which on a joint counts as one that carries much.
+        /// Units of stiffness above which a joint begins to count as heavily loaded.
         pub loaded: f32,
-        /// How many times as many make it one altogether.
+        /// Factor on that number at which it counts fully as heavily loaded.
         pub loaded_range: f32,
-        /// Part of the load that counts for a rod or a rope.
+        /// Fraction of the load that counts for a rod or a rope.
         pub taut: f32,
         /// Lowest stiffness of a spring along a line, in units.
         pub k_spring: f32,
@@ -99,45 +112,62 @@ layout! {
         pub k_load_spring: f32,
         /// How fast its stiffness grows with error within a step (Eq. 16), without units.
         pub beta_spring: f32,
-        /// Least part of what joints pull with that counts as a load.
+        /// Smallest fraction of the pull of joints that counts as a load: see `load_share`.
         pub least_share: f32,
-        /// Bodies of an island, for every iteration, up to which all of it counts.
+        /// Number of bodies of an island for each iteration up to which all of the pull counts as a load.
         pub share_reach: f32,
-        /// Gap below which bodies count as touching when islands are looked for, as a part of the collider's size.
+        /// Gap below which bodies count as touching in the search for islands, as a fraction of the collider's size.
         pub near: f32,
-        /// Stiffness from which on a constraint ties bodies to one aggregate, in units.
+        /// Stiffness above which a constraint ties bodies into one aggregate, in units.
         pub tie: f32,
         /// Largest turn of an island in an iteration, radians.
         pub largest_turn: f32,
-        /// Bodies of an island up to which it is moved in every iteration.
+        /// Largest number of bodies of an island that is moved in every iteration.
         pub many: u32,
-        /// Least speed of an impact that bounces, in speeds that gravity gives in a step.
+        /// Smallest speed of an impact that bounces, in units of gravity times dt.
         pub bounce: f32,
         /// Bits of [`option`].
         pub options: u32,
-        /// Seconds of a frame, which is all of its sub-steps.
+        /// Length of a frame, all of its sub-steps together, seconds.
         pub frame: f32,
-        /// Part of the largest stable step, squared, that a sub-step may have: alpha of the criterion that chooses them.
+        /// alpha of the criterion that chooses sub-steps: the square of the sub-step as a fraction of the largest
+        /// stable one.
         pub stability: f32,
-        /// Sub-steps of a frame at least.
+        /// Smallest number of sub-steps of a frame.
         pub substeps_least: u32,
-        /// Sub-steps of a frame at most.
+        /// Largest number of sub-steps of a frame.
         pub substeps_most: u32,
+        /// Part of an error that solvers which go from pair to pair correct in a step.
+        pub pair_part: f32,
+        /// Overlap that they leave alone, metres.
+        pub pair_slop: f32,
+        /// Speed at which they correct overlap at most, m/s.
+        pub pair_speed: f32,
+        /// Frequency of their soft contacts, at most, hertz.
+        pub pair_hertz: f32,
+        /// The same in steps a second.
+        pub pair_rate: f32,
+        /// Damping ratio of their soft contacts.
+        pub pair_damping: f32,
+        /// Damping ratio of their soft joints.
+        pub pair_damping_joint: f32,
+        /// Compliance of their contacts, metres a newton.
+        pub pair_compliance: f32,
     }
 
     /// A body.
     pub struct Body {
-        /// Kilograms; 0 for bodies that are not moved by forces.
+        /// Mass, kilograms; 0 for bodies that forces do not move.
         pub mass: f32,
-        /// Inertia about the principal axes, which are the axes of body space.
+        /// Principal moments of inertia, kg m^2; the axes of body space are the principal axes.
         pub inertia: Vec3,
-        /// How strongly gravity acts on it.
+        /// Factor on gravity.
         pub gravity_scale: f32,
-        /// One of [`kind`].
+        /// One of [`kind`], and above it the world it is in: see [`Body::world`].
         pub kind: u32,
-        /// Part of its velocity that it loses a second, 1/s: see `predict`.
+        /// Linear damping coefficient, 1/s: see `predict`.
         pub linear_damping: f32,
-        /// The same of its angular momentum.
+        /// Angular damping coefficient, 1/s.
         pub angular_damping: f32,
     }
 
@@ -196,11 +226,13 @@ layout! {
         pub hull: u32,
         /// Of its surface.
         pub friction: Friction,
-        /// How its coefficients are combined with others', and what else it is: see [`traits`](crate::state::material::traits).
+        /// How its coefficients are combined with others', and what else it is: see
+        /// [`traits`](crate::state::material::traits).
         pub traits: u32,
     }
 
-    /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice that.
+    /// A convex hull: its share of the tables of vertices, faces and edges begins at `first`, that of loops at twice
+    /// that.
     pub struct Hull {
         /// First element.
         pub first: u32,
@@ -244,8 +276,10 @@ layout! {
         pub anchor_a: Vec3,
         /// The point on b, in its body space.
         pub anchor_b: Vec3,
-        /// Tangential multiplier in world space, and the normal one along the normal.
+        /// Force of the contact in world space, newtons: tangential and normal multipliers.
         pub force: Vec3,
+        /// Running mean of the normal force, newtons; negative when there is none yet.
+        pub mean: f32,
         /// What it is, see [`features`](crate::detect::manifold::features); [`NO_FEATURE`] when there is no such point.
         pub feature: u32,
     }
@@ -280,7 +314,7 @@ layout! {
     }
 }
 
-/// What may move a body.
+/// Kinds of bodies, by what moves them.
 pub mod kind {
     /// Forces.
     pub const DYNAMIC: u32 = 0;
@@ -288,19 +322,27 @@ pub mod kind {
     pub const KINEMATIC: u32 = 1;
     /// Nothing.
     pub const STATIC: u32 = 2;
-    /// Nothing, it is no longer there or was taken out because its state was not finite.
+    /// Nothing: the slot is free, or the body was disabled because its state was not finite.
     pub const DISABLED: u32 = 3;
+    /// The bits of [`Body::kind`](super::Body::kind) that hold one of these.
+    pub const MASK: u32 = 3;
+    /// Set in it when the body belongs to all worlds. Such bodies are static.
+    pub const SHARED: u32 = 4;
+    /// First bit in it of the number of the body's world.
+    pub const WORLD_SHIFT: u32 = 3;
+    /// Most worlds: the whole word is sent to the device in the upper 24 bits of another.
+    pub const MOST_WORLDS: u32 = 1 << 20;
 }
 
-/// What has degrees of freedom, by how many: the passes of a colour are one for each kind.
+/// Kinds of nodes, by their degrees of freedom: a colour has one pass for each kind.
 pub mod node {
     /// A rigid body: six.
     pub const RIGID: u32 = 0;
     /// Kinds there are.
     pub const KINDS: u32 = 1;
 
-    /// Where the nodes of a colour and a kind are in the list of ranges; also the key that they are sorted by. The
-    /// fallback counts as the colour behind the last.
+    /// Index of a colour's nodes of one kind in the list of ranges, and the key they are sorted by. The fallback is the
+    /// colour after the last.
     #[inline(always)]
     pub fn range(colour: u32, kinds: u32, kind: u32) -> u32 {
         colour.wrapping_mul(kinds).wrapping_add(kind)
@@ -374,6 +416,12 @@ pub mod option {
     pub const FALLING_ONLY: u32 = 128;
     /// A body without joints starts on the circle on which it is carried, not on the tangent.
     pub const CIRCLING: u32 = 256;
+    /// The solver goes from pair to pair, and a step starts where bodies would go on their own.
+    pub const PAIRS: u32 = 512;
+    /// With [`PAIRS`]: errors are corrected by damped springs.
+    pub const SOFT_STEP: u32 = 1024;
+    /// With [`PAIRS`]: positions are corrected, and velocities follow from them.
+    pub const XPBD: u32 = 2048;
 }
 
 /// Set in a feature when the point did not slide in the last step.
@@ -519,7 +567,38 @@ impl Body {
     /// Whether forces move it.
     #[inline(always)]
     pub fn is_dynamic(&self) -> bool {
-        self.kind == kind::DYNAMIC
+        self.is(kind::DYNAMIC)
+    }
+
+    /// Whether it is of this [`kind`].
+    #[inline(always)]
+    pub fn is(&self, which: u32) -> bool {
+        self.kind & kind::MASK == which
+    }
+
+    /// The same body of another kind.
+    #[inline(always)]
+    pub fn turned_into(mut self, which: u32) -> Self {
+        self.kind = (self.kind & !kind::MASK) | which;
+        self
+    }
+
+    /// Number of the world it is in; 0 where there is only one, and for bodies that belong to all.
+    #[inline(always)]
+    pub fn world(&self) -> u32 {
+        self.kind >> kind::WORLD_SHIFT
+    }
+
+    /// Whether it belongs to all worlds.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        self.kind & kind::SHARED != 0
+    }
+
+    /// The world in which it meets another body: bodies that do are of one world, or one of them belongs to all.
+    #[inline(always)]
+    pub fn world_with(&self, other: &Self) -> u32 {
+        self.world() | other.world()
     }
 }
 
@@ -558,18 +637,18 @@ pub fn senses(a: &Collider, b: &Collider) -> bool {
     (a.traits | b.traits) & SENSOR != 0
 }
 
-/// Whether two colliders have to be looked at: of different bodies, in groups that meet, and one of them moved by forces. A sensor
-/// also sees what is moved by its velocity, but no other sensor.
+/// Whether two colliders have to be tested: of different bodies, in groups that collide, and at least one body dynamic.
+/// A sensor also detects kinematic bodies, but no other sensor.
 #[inline(always)]
 pub fn may_touch(a: &Collider, b: &Collider, body_a: &Body, body_b: &Body) -> bool {
     let meets = (a.what.groups & b.what.mask) != 0 && (b.what.groups & a.what.mask) != 0;
     let forced = body_a.is_dynamic() || body_b.is_dynamic();
-    let driven = body_a.kind == kind::KINEMATIC || body_b.kind == kind::KINEMATIC;
+    let driven = body_a.is(kind::KINEMATIC) || body_b.is(kind::KINEMATIC);
     let moves = forced || (driven && senses(a, b));
     moves && meets && a.what.body != b.what.body && a.traits & b.traits & SENSOR == 0
 }
 
-/// The way a collider goes in a step if nothing stops it: what its box is drawn out by. Held at some times its size
+/// Motion of a collider in a step if nothing stops it, by which its box is extended. Limited to a multiple of its size
 /// ([`Params::sweep`]), so that a body which is far too fast does not meet the whole scene.
 #[inline(always)]
 pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
@@ -579,40 +658,54 @@ pub fn sweep(params: &Params, collider: &Collider, velocity: Vec3) -> Vec3 {
     if square > most * most && !collider.is_continuous() { way * (most / sqrt(square)) } else { way }
 }
 
-/// How far points of a continuous collider come at most by the rotation of its body in a step, beyond the way of the
-/// body; nothing of others. `spin` is the angular velocity.
+/// Largest distance that points of a continuous collider move by the rotation of its body in a step, in addition to the
+/// body's way; 0 for other colliders. `spin` is the angular velocity.
 #[inline(always)]
 pub fn spin_reach(params: &Params, collider: &Collider, spin: Vec3) -> f32 {
     let mut way = 0.0;
     if collider.is_continuous() {
-        // Farther apart than their distance from the middle, twice, no two places of a point are.
+        // Two positions of a point are never farther apart than twice its distance from the centre of mass.
         way = fmin(sqrt(spin.length_squared()) * params.dt, 2.0) * turning_radius(collider);
     }
     way
 }
 
-/// How far from its body's centre of mass the points are that make a collider wide; what is round is so all around them.
+/// How far from its body's centre of mass the points are that make a collider wide; what is round is so all around
+/// them.
 #[inline(always)]
 pub fn turning_radius(collider: &Collider) -> f32 {
     sqrt(collider.pose.position.length_squared()) + sqrt(collider.size.half().length_squared())
 }
 
-/// How two colliders come towards each other in a step.
+/// The velocity with which a collider comes towards others: that of its middle if it is round, since it goes round with
+/// a body of several colliders. A flat one turns as it does so, and has that of its body. `pose` and `velocity` are the
+/// body's.
+#[inline(always)]
+pub fn own_velocity(collider: &Collider, pose: &Pose, velocity: &Twist) -> Vec3 {
+    let mut own = velocity.linear;
+    if collider.is_round() {
+        own += velocity.angular.cross(pose.rotation.apply(collider.pose.position));
+    }
+    own
+}
+
+/// How two colliders approach each other in a step.
 #[derive(Clone, Copy)]
 pub struct Approach {
     /// The way of a, seen from b, if nothing stops them; nothing when it is too short to matter.
     pub way: Vec3,
-    /// How far apart they may be and still get contacts: a margin, and the way. Contacts across a gap push only once
-    /// the bodies would overlap, so fast bodies stop at each other instead of inside.
+    /// Distance up to which contacts are made: a margin plus the way. Contacts across a gap push only once the bodies
+    /// would overlap, so fast bodies stop at each other instead of inside.
     pub near: f32,
-    /// Overlap that does not count as being in the way.
+    /// Skin: overlap that does not count as a collision, metres.
     pub skin: f32,
     /// 1, or 0 when any axis that they are apart along is as good as a face.
     pub faces: f32,
 }
 
 impl Approach {
-    /// Of two colliders with the velocities of their bodies. A sensor sees what overlaps it at the start of the step.
+    /// Of two colliders with their velocities, see [`own_velocity`]. A sensor sees what overlaps it at the start of the
+    /// step.
     #[inline(always)]
     pub fn new(params: &Params, a: &Collider, b: &Collider, velocity_a: Vec3, velocity_b: Vec3) -> Self {
         let thickness = fmin(thickness(a), thickness(b));
@@ -639,16 +732,22 @@ impl Approach {
     }
 }
 
-/// How far a body was held back in the last step from where it would have gone on its own, metres: the way that
-/// constraints made of it. What does not move is not held back by anything.
+/// Gravity of a world, m/s^2.
 #[inline(always)]
-pub fn held_back(params: &Params, body: &Body, velocity: Vec3, previous: Vec3) -> f32 {
-    // What damping took is not held back, either.
+pub fn gravity(params: &impl Load<Params>, world: u32) -> Vec3 {
+    params.at(world).gravity
+}
+
+/// Distance by which constraints held a body back in the last step from where it would have gone on its own, metres; 0
+/// for bodies that do not move. `gravity` is that of its world.
+#[inline(always)]
+pub fn held_back(params: &Params, gravity: Vec3, body: &Body, velocity: Vec3, previous: Vec3) -> f32 {
+    // What damping took does not count as held back.
     let (mut left, mut share) = (1.0, 1.0);
     if body.linear_damping > 0.0 {
         (left, share) = decay(body.linear_damping * params.dt);
     }
     let gained = (velocity - previous * left) * params.dt;
-    let fall = params.gravity * (body.gravity_scale * params.dt * params.dt * share);
+    let fall = gravity * (body.gravity_scale * params.dt * params.dt * share);
     if body.is_dynamic() { sqrt((gained - fall).length_squared()) } else { 0.0 }
 }

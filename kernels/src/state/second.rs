@@ -1,4 +1,4 @@
-//! What integration of second order remembers of every body's last step.
+//! What integration of second order (BDF2) keeps of every body's last step. See `second_predict`.
 
 use crate::layout;
 use crate::math::Twist;
@@ -6,31 +6,31 @@ use crate::math::Twist;
 layout! {
     /// A body's last step.
     pub struct LastStep {
-        /// The way it went.
+        /// Its motion in that step.
         pub delta: Twist,
         /// Velocity and angular momentum that it began with.
         pub before: Twist,
-        /// Velocities that it ended with: others mean that somebody has set them since.
+        /// Velocities at its end. If the body has others now, the user has set them since.
         pub after: Twist,
         /// Velocity and angular momentum that the step in progress began with.
         pub start: Twist,
-        /// Seconds; 0 when nothing is to be concluded from it.
+        /// Length of the step, seconds; 0 if the next step must not use it.
         pub dt: f32,
-        /// How much is concluded from it, 0 to 1.
+        /// Weight with which the next step uses it, 0 to 1.
         pub blend: f32,
         /// Whether the step in progress concludes from it, or the last one did from the one before.
         pub used: u32,
     }
 }
 
-/// How much of the last step counts.
+/// Weights of the last step and of the step ahead.
 #[derive(Clone, Copy)]
 pub struct Weights {
-    /// Of the last way, and of the last change of velocity.
+    /// Weight c of the last motion and of the last change of velocity.
     pub back: f32,
-    /// Of the step ahead.
+    /// Weight b of the step ahead.
     pub ahead: f32,
-    /// Whether it is known at all, and about as long: beyond 1 + sqrt(2) times as long the method is not stable.
+    /// Whether the last step is known and of similar length: beyond a ratio of 1 + sqrt(2) the method is not stable.
     pub sound: bool,
 }
 

@@ -1,10 +1,11 @@
-//! Structs of soft bodies: particles, what holds them together, and what holds them to rigid bodies.
+//! Structs of soft bodies: particles, the elements between them, and their attachments to rigid bodies.
 //!
-//! Who is connected to whom does not change from step to step, so the host says it once: particles sorted by colour, and
-//! for each a list of the elements it is a corner of. What a step changes are the states.
+//! Connections do not change from step to step, so the host writes them once: particles sorted by colour, and for each
+//! a list of the elements it is a corner of. A step only changes the states.
 
 use crate::gpu::glam::Vec3;
 use crate::layout;
+use crate::state::rigid::NONE;
 
 layout! {
     /// A particle: a node of three degrees of freedom.
@@ -13,9 +14,9 @@ layout! {
         pub mass: f32,
         /// How strongly gravity acts on it.
         pub gravity_scale: f32,
-        /// How stiffly its elements hold it at rest, N/m.
+        /// Stiffness with which its elements hold it at rest, N/m.
         pub stiffness: f32,
-        /// Distance to what it is connected with, metres: what errors of what holds it are measured against.
+        /// Distance to its neighbours, metres: the length that errors of attachments are measured against.
         pub length: f32,
         /// The soft body it is of.
         pub owner: u32,
@@ -23,11 +24,15 @@ layout! {
         pub first: u32,
         /// Where they end.
         pub end: u32,
-        /// Distance that contacts keep from it, metres.
+        /// Distance that contacts keep from it, metres; below 0 for one that touches nothing.
         pub radius: f32,
         /// Coefficient of friction.
         pub friction: f32,
-        /// What the user lets act on it, newtons.
+        /// Groups it belongs to.
+        pub groups: u32,
+        /// Groups it collides with.
+        pub mask: u32,
+        /// The user's force on it, newtons.
         pub force: Vec3,
     }
 
@@ -53,13 +58,13 @@ layout! {
         pub damping: f32,
     }
 
-    /// What the solver knows of a spring.
+    /// State of a spring in the solver.
     pub struct SpringState {
-        /// What it pulls with besides its stiffness, newtons; of hard ones only.
+        /// Multiplier, newtons; only hard springs have one.
         pub lambda: f32,
         /// The stiffness it has now (Eq. 16).
         pub k: f32,
-        /// What stiffness is measured in: the mass it would move, over the square of the time step.
+        /// One unit of stiffness: the reduced mass of its ends over dt squared.
         pub unit: f32,
         /// Error at the start of the step that is left alone in it (Eq. 18), metres.
         pub left: f32,
@@ -135,7 +140,7 @@ layout! {
         pub damping: f32,
     }
 
-    /// What holds a particle to a body or to the world.
+    /// Attaches a particle to a body or to the world.
     pub struct Attachment {
         /// The particle.
         pub particle: u32,
@@ -143,7 +148,7 @@ layout! {
         pub body: u32,
         /// Where, in the space of the body's principal axes, or in the world.
         pub anchor: Vec3,
-        /// Newtons that it lets go at.
+        /// Force at which it breaks, newtons.
         pub max_force: f32,
         /// Newtons a metre; [`HARD`] and more: it does not give way.
         pub stiffness: f32,
@@ -151,9 +156,9 @@ layout! {
         pub there: u32,
     }
 
-    /// What the solver knows of an attachment.
+    /// State of an attachment in the solver.
     pub struct AttachmentState {
-        /// What it pulls the particle away from its place with besides its stiffness, newtons.
+        /// Multiplier: force on its place towards the particle, newtons; only hard attachments have one.
         pub lambda: Vec3,
         /// The stiffness it has now.
         pub k: f32,
@@ -167,7 +172,57 @@ layout! {
         pub force: Vec3,
     }
 
-    /// What particles ask of a body: the parts of a [`System`](crate::solve::system::System), one after the other.
+    /// A particle that touches a collider, in this step. Each has room for [`SOFT_CONTACTS`]; those that are there come
+    /// first.
+    pub struct SoftContact {
+        /// The collider, or none: there is no contact in this place.
+        pub collider: u32,
+        /// Its body.
+        pub body: u32,
+        /// Out of the collider.
+        pub normal: Vec3,
+        /// Where the particle meets it, in the space of the body's principal axes.
+        pub point: Vec3,
+        /// Gap or overlap, and way from the anchor, at the start of the step, without what is left alone of them (Eq.
+        /// 18).
+        pub error: Vec3,
+        /// The force on the particle besides that of the stiffness, newtons.
+        pub lambda: Vec3,
+        /// Where the particle was on the body when it began to stick, if it sticks.
+        pub anchor: Vec3,
+        /// The stiffness it has now. Between `soft_touch` and `soft_meet`: the gap.
+        pub k: f32,
+        /// As in [`SpringState`].
+        pub unit: f32,
+        /// Highest stiffness.
+        pub most: f32,
+        /// Coefficient of friction.
+        pub friction: f32,
+        /// Not 0: it does not slide.
+        pub sticks: u32,
+        /// Of the first one of a particle: contacts that there was no room for.
+        pub dropped: u32,
+    }
+
+    /// A contact of a particle between steps.
+    pub struct SoftCached {
+        /// One more than the collider's slot; 0 when there is no contact in this place.
+        pub collider: u32,
+        /// Which of the colliders that had this slot it is.
+        pub generation: u32,
+        /// On the particle, newtons.
+        pub force: Vec3,
+        /// Where the particle was on the body when it began to stick, in the space of the principal axes.
+        pub anchor: Vec3,
+        /// The stiffness it had.
+        pub k: f32,
+        /// Not 0: it did not slide.
+        pub sticks: u32,
+        /// As in [`SoftContact`].
+        pub dropped: u32,
+    }
+
+    /// Sum of the forces and stiffness of particles on a body: the parts of a [`System`](crate::solve::system::System).
     pub struct SoftPull {
         /// Diagonal of the linear block.
         pub ll: Vec3,
@@ -190,8 +245,34 @@ layout! {
     }
 }
 
-/// Stiffness from which on a spring or an attachment is held by a multiplier instead.
+/// Stiffness from which on a spring or an attachment is hard: a multiplier holds it.
 pub const HARD: f32 = 1e30;
+
+/// Contacts that a particle has room for: a corner of three walls, and one more. Those that are farthest away are
+/// dropped and counted.
+pub const SOFT_CONTACTS: u32 = 4;
+
+impl SoftContact {
+    /// No contact.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self {
+            collider: NONE,
+            body: 0,
+            normal: Vec3::ZERO,
+            point: Vec3::ZERO,
+            error: Vec3::ZERO,
+            lambda: Vec3::ZERO,
+            anchor: Vec3::ZERO,
+            k: 0.0,
+            unit: 0.0,
+            most: 0.0,
+            friction: 0.0,
+            sticks: 0,
+            dropped: 0,
+        }
+    }
+}
 
 /// What an entry of a particle is about: kind, corner and number in one word.
 pub mod soft_entry {

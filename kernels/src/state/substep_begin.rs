@@ -1,11 +1,11 @@
-//! Begins a sub-step of a frame whose sub-steps the device chooses: the first one chooses how many there are, and each is
-//! either one of them or left out, with all of its dispatches empty.
+//! Begins a sub-step of a frame whose sub-steps the device chooses. The first one chooses how many there are; each
+//! later one is made, or skipped with all of its dispatches empty.
 //!
-//! A step h is stable in a degree of freedom of inertia M and geometric stiffness K as long as h^2 K / M <= 4 alpha. With r the
-//! largest K / M that the last solve left behind (see `substep_need`), the longest such step is 2 sqrt(alpha / r), and a frame
-//! of h seconds needs ceil(h / (2 sqrt(alpha / r))) of them ("Adaptive Sub-stepping", Eq. 5 to 11).
+//! A step h is stable in a degree of freedom of inertia M and geometric stiffness K as long as h^2 K / M <= 4 alpha.
+//! With r the largest K / M that the last solve left behind (see `substep_need`), the longest such step is 2 sqrt(alpha
+//! / r), and a frame of h seconds needs ceil(h / (2 sqrt(alpha / r))) of them ("Adaptive Sub-stepping", Eq. 5 to 11).
 //!
-//! Sub-steps are counted by those that were made: one that did not fit is made again, and does not count until then.
+//! Only sub-steps that were made are counted: one that did not fit is repeated, and does not count until then.
 
 use crate::detect::gate::{counter, groups};
 use crate::gpu::{Load, Store, fmin, least, sqrt};
@@ -33,7 +33,7 @@ layout! {
 /// More than anybody will ever make: what a float above it is cut to.
 const MOST: f32 = 1e6;
 
-/// Sub-steps that a ratio of stiffness to inertia asks for; at least one.
+/// Number of sub-steps that a ratio of stiffness to inertia asks for; at least one.
 #[inline(always)]
 pub fn wanted(params: &Params, ratio: f32) -> u32 {
     let parts = fmin(0.5 * params.frame * sqrt(ratio / params.stability), MOST);

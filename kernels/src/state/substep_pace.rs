@@ -1,5 +1,6 @@
-//! When sub-steps become longer or shorter: what a body felt in the last one is told by how its velocity changed in it, and is
-//! made what it would have been in one as long as the next. Forces do not depend on it, and need nothing.
+//! Rescales the velocity of the step before when sub-steps change their length. The acceleration of a body in the last
+//! sub-step is taken from its change of velocity, which is scaled to what it would have been in a sub-step of the new
+//! length. Forces do not depend on the length and stay as they are.
 
 use crate::detect::gate::counter;
 use crate::gpu::{Load, glam::Vec3};

@@ -1,4 +1,4 @@
-//! Which contacts are told: what is kept of a contact from step to step, and whom it concerns.
+//! Contacts with events: what is kept of them from step to step, and which colliders ask for events.
 
 use crate::layout;
 use crate::state::events::{EventRecord, event};

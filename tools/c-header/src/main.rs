@@ -1,13 +1,13 @@
-//! Makes `engine/include/drystone.h` from `engine/src/ffi` with cbindgen. With `--check` nothing is written, and a header that
-//! does not belong to the sources is an error. `tools/c-library` calls it.
+//! Makes `engine/include/drystone.h` from `engine/src/ffi` with cbindgen. With `--check` nothing is written, and a
+//! header that does not belong to the sources is an error. `tools/c-library` calls it.
 
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 /// In the order in which the header has their functions.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 16] = [
     "error", "vulkan", "memory", "create", "stepper", "frames", "report", "passes", "settings", "describe", "convert",
-    "world", "read", "queries",
+    "world", "soft", "read", "queries", "buffers",
 ];
 
 fn main() -> Result<()> {

@@ -1,17 +1,19 @@
 //! Collision detection (Algorithm 1, line 1): boxes, hierarchy, pairs, which of them touch, and their contacts.
 //!
-//! Up to `gate` the passes only look at the state. The gate then knows whether the lists are long enough, and everything
-//! behind it is dispatched indirectly: when they are not, and the step is strict, nothing happens.
+//! Up to `gate` the passes only read the state. The gate checks whether the lists are long enough, and everything
+//! behind it is dispatched indirectly: when a list is too short and the step is strict, all later dispatches are
+//! empty.
 
 pub mod bvh;
+pub(super) mod soft_pairs;
 
 use super::primitives::bits;
-use super::primitives::scan::{self, Scan};
+use super::primitives::scan::{self, Scan, Sums};
 use super::primitives::sort::{KeyedItems, Sort};
 use super::step::{StepOptions, event_room};
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
-use bvh::{Bvh, Search, Tree};
+use bvh::{Bvh, Members, Search, Tree};
 use drystone_kernels::detect::gate::{bit, counter, dispatch};
 use drystone_kernels::detect::{
     apart_buckets, apart_pairs, bounds, contacts, contacts_curved, contacts_hull, gate, joints_apart, manifold_pairs,
@@ -28,6 +30,7 @@ pub(super) struct Touching {
     touches: Buffer<u32>,
     axes: Buffer<u32>,
     manifold_offsets: Buffer<u32>,
+    manifold_pairs: Buffer<u32>,
     /// Pairs that overlap a sensor, and their places in the list of those.
     sensed: Option<(Buffer<u32>, Buffer<u32>)>,
 }
@@ -46,6 +49,7 @@ pub(super) fn record_tree(
     r: &mut Recording,
     s: &StateBuffers,
     colliders: u32,
+    worlds: u32,
 ) -> Result<(Tree, Range<usize>), PlanError> {
     let first = r.commands().len();
     let boxes = r.scratch("boxes", u64::from(colliders))?;
@@ -60,8 +64,12 @@ pub(super) fn record_tree(
         boxes,
     };
     r.dispatch_each(u64::from(colliders), bind.with(bounds::Push { count: colliders }))?;
-    let bvh = Bvh { boxes, extent: Extent::host(colliders), counters: s.counters, spare: counter::SPARE };
-    let tree = bvh.record(r, "bvh")?;
+    let bvh = Bvh { boxes, extent: Extent::host(colliders), counters: s.counters };
+    let tree = if worlds > 0 {
+        bvh.record_by_world(r, "bvh", Members { colliders: s.colliders, bodies: s.bodies, worlds })?
+    } else {
+        bvh.record(r, "bvh")?
+    };
     Ok((tree, first..r.commands().len()))
 }
 
@@ -83,7 +91,7 @@ pub(super) fn record_touching(
         crowded: counter::CROWDED,
         most: options.most_pairs,
     };
-    let pairs = search.record(r, "pairs", tree)?.pairs;
+    let pairs = search.record_list(r, "pairs", tree)?;
     let touches = r.scratch("touches", u64::from(room))?;
     let axes = r.scratch("axes", u64::from(room))?;
     let manifold_offsets = r.scratch("manifold_offsets", u64::from(room))?;
@@ -147,11 +155,15 @@ pub(super) fn record_touching(
         counters: s.counters,
         total: counter::MANIFOLDS,
     };
-    scan.record(r, scratch)?;
-    Ok(Touching { pairs, touches, axes, manifold_offsets, sensed })
+    let Sums { push, before, tiles } = scan.record_sums(r, scratch)?;
+    let manifolds = capacities.manifolds;
+    let manifold_pairs = r.scratch("manifold_pairs", u64::from(manifolds))?;
+    let bind = manifold_pairs::Bind { touches, counters: s.counters, before, manifold_offsets, manifold_pairs };
+    r.dispatch(tiles, bind.with(manifold_pairs::Push { scan: push, manifolds }))?;
+    Ok(Touching { pairs, touches, axes, manifold_offsets, manifold_pairs, sensed })
 }
 
-/// Pairs with a sensor: taken out, and given places in a list of their own.
+/// Removes pairs with a sensor from the pairs that touch, and gives them places in a separate list.
 fn record_sensed(
     r: &mut Recording,
     s: &StateBuffers,
@@ -171,7 +183,7 @@ fn record_sensed(
     Ok((sensed, offsets))
 }
 
-/// Takes out pairs whose bodies a joint keeps from touching each other.
+/// Removes pairs whose bodies a joint keeps from touching each other.
 fn record_apart(
     r: &mut Recording,
     s: &StateBuffers,
@@ -184,13 +196,7 @@ fn record_apart(
     let unsorted = KeyedItems::new(r, "apart.unsorted", u64::from(count))?;
     let bind = apart_pairs::Bind { joints, keys: unsorted.keys, joint_numbers: unsorted.payloads };
     r.dispatch_each(u64::from(count), bind.with(apart_pairs::Push { count, bits }))?;
-    let sort = Sort {
-        input: unsorted,
-        extent: Extent::host(count),
-        key_bits: bits + 1,
-        counters: s.counters,
-        spare: counter::SPARE,
-    };
+    let sort = Sort { input: unsorted, extent: Extent::host(count), key_bits: bits + 1, counters: s.counters };
     let sorted = sort.record(r, "apart.sort")?;
     let buckets = r.scratch("apart.buckets", 1 << bits)?;
     r.fill(buckets, 0..1 << bits, NONE)?;
@@ -222,14 +228,15 @@ pub(super) fn record_gate(
         args: r.dispatch_args("args", u64::from(dispatch::COUNT))?,
         colours: r.dispatch_args("colour_args", u64::from(ranges))?,
     };
-    let Capacities { bodies, pairs, manifolds, joints, .. } = *capacities;
-    let push = gate::Push { bodies, pairs, manifolds, joints, ranges, sensed, strict: u32::from(strict) };
+    let Capacities { bodies, pairs, manifolds, joints, soft_faces, soft_pairs, .. } = *capacities;
+    let strict = u32::from(strict);
+    let push = gate::Push { bodies, pairs, manifolds, joints, ranges, sensed, strict, soft_faces, soft_pairs };
     let bind = gate::Bind { counters: s.counters, overflow: s.overflow, args: sizes.args, colour_args: sizes.colours };
     r.dispatch(1, bind.with(push))?;
     Ok(sizes)
 }
 
-/// Contact manifolds, with what the last step knew of them.
+/// Contact manifolds, with multipliers and anchors taken over from the last step.
 pub(super) fn record_contacts(
     r: &mut Recording,
     s: &StateBuffers,
@@ -290,10 +297,6 @@ pub(super) fn record_contacts(
         };
         r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(contacts_curved::Push { pairs, manifolds }))?;
     }
-    let manifold_pairs = r.scratch("manifold_pairs", u64::from(manifolds))?;
-    let Touching { touches, manifold_offsets, .. } = *touching;
-    let bind = manifold_pairs::Bind { touches, manifold_offsets, manifold_pairs };
-    r.dispatch_indirect(sizes.args, dispatch::PAIRS, bind.with(manifold_pairs::Push { pairs, manifolds }))?;
     let bind = contacts::Bind {
         params: s.params,
         velocities: s.velocities,
@@ -301,7 +304,7 @@ pub(super) fn record_contacts(
         poses: s.poses,
         colliders: s.colliders,
         pairs: touching.pairs,
-        manifold_pairs,
+        manifold_pairs: touching.manifold_pairs,
         counters: s.counters,
         axes: touching.axes,
         rows: s.rows,
@@ -312,12 +315,13 @@ pub(super) fn record_contacts(
         points: s.points,
         features: s.features,
         previous: s.previous,
+        means: s.means,
     };
     r.dispatch_indirect(sizes.args, dispatch::MANIFOLDS, bind.with(contacts::Push { manifolds }))
 }
 
-/// Which of the contacts that somebody asked about pushed in the last step, one word a manifold; and tells those of that
-/// step that there are no longer. Must run while the rows of that step are there.
+/// Finds which reported contacts pushed in the last step, one word a manifold, and reports the end of those without a
+/// manifold in this step. Must run before the rows of the last step are overwritten.
 pub(super) fn record_touching_before(
     r: &mut Recording,
     s: &StateBuffers,

@@ -1,15 +1,18 @@
-//! What a step leaves behind: broken joints, velocities, contacts for the next step (Algorithm 1, line 37).
+//! Passes at the end of a step: broken joints, velocities, and the contacts kept for the next step (Algorithm 1, line
+//! 37).
 
 use super::solve::{Solve, row_stiffness, surfaces};
 use super::step::event_room;
 use super::{Buffer, PlanError, Recording};
-use crate::state::{Capacities, StateBuffers};
+use crate::state::{Capacities, SoftBuffers, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::finish::{
-    body_poses, continuous, joints_break, sensors_keep, sensors_tell, store, touching_tell, velocity,
+    body_poses, continuous, joints_break, sensors_keep, sensors_tell, soft_vertices, store, touching_tell, velocity,
 };
+use drystone_kernels::layout::SoftVertex;
 
-/// Forces of joints, and what they break. Without dual passes the force is that of the stiffness.
+/// Computes the forces of joints, and breaks those beyond their limits. Without dual passes the force is stiffness
+/// times error.
 pub(super) fn record_joint_forces(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let (s, count) = (solve.state, solve.capacities.joints);
     if count == 0 {
@@ -87,6 +90,7 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
         manifolds: s.manifolds,
         points: s.points,
         features: s.features,
+        means: s.means,
         starts: s.starts,
         counters: s.counters,
         cached_pairs: s.cached_pairs,
@@ -100,7 +104,8 @@ pub(super) fn record_store(solve: &Solve<'_>, r: &mut Recording) -> Result<(), P
     if solve.options.row_stiffness { row_stiffness::record_store(solve, r) } else { Ok(()) }
 }
 
-/// Which contacts began, went on or ended, among those that somebody asked about; `touched` tells which pushed before.
+/// Reports which contacts began, continued or ended, among those with reports switched on; `touched` says which
+/// pushed in the last step.
 pub(super) fn record_touching(solve: &Solve<'_>, r: &mut Recording, touched: Buffer<u32>) -> Result<(), PlanError> {
     let s = solve.state;
     let bind = touching_tell::Bind {
@@ -119,7 +124,7 @@ pub(super) fn record_touching(solve: &Solve<'_>, r: &mut Recording, touched: Buf
     r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))
 }
 
-/// What began and ended overlapping sensors.
+/// Reports which overlaps with sensors began and ended.
 pub(super) fn record_sensors(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let (s, limit) = (solve.state, solve.options.sensed_room(solve.capacities));
     let (overlaps, last_overlaps, counters) = (s.overlaps, s.last_overlaps, s.counters);
@@ -130,7 +135,28 @@ pub(super) fn record_sensors(solve: &Solve<'_>, r: &mut Recording) -> Result<(),
     r.dispatch_indirect(solve.sizes.args, dispatch::SENSED, bind.with(sensors_keep::Push { limit }))
 }
 
-/// Commands for the end of a frame: poses for drawing.
+/// Positions and normals of particles, and what was in `vertices` before.
+pub(super) fn record_soft_vertices(
+    r: &mut Recording,
+    soft: &SoftBuffers,
+    capacities: &Capacities,
+    vertices: Buffer<SoftVertex>,
+    previous: Buffer<SoftVertex>,
+) -> Result<(), PlanError> {
+    let bind = soft_vertices::Bind {
+        particles: soft.particles,
+        soft_positions: soft.positions,
+        soft_triangles: soft.triangles,
+        soft_fan_starts: soft.fan_starts,
+        soft_fans: soft.fans,
+        soft_vertices: vertices,
+        previous_soft_vertices: previous,
+    };
+    let count = capacities.particles;
+    r.dispatch_each(u64::from(count), bind.with(soft_vertices::Push { count }))
+}
+
+/// Commands for the end of a frame: poses and vertices for drawing.
 pub(super) fn frame_end(step: &Recording, s: &StateBuffers, capacities: &Capacities) -> Result<Recording, PlanError> {
     let mut r = Recording::sharing(step, "frame end");
     let bind = body_poses::Bind {
@@ -142,5 +168,8 @@ pub(super) fn frame_end(step: &Recording, s: &StateBuffers, capacities: &Capacit
     };
     let count = capacities.bodies;
     r.dispatch_each(u64::from(count), bind.with(body_poses::Push { count }))?;
+    if let Some(soft) = &s.soft {
+        record_soft_vertices(&mut r, soft, capacities, soft.vertices, soft.previous_vertices)?;
+    }
     Ok(r)
 }

@@ -1,5 +1,5 @@
-//! Which bodies hang together: one forest of bodies a step, which more and more ties join, and the bodies sorted by
-//! island.
+//! Connected bodies (islands): one union-find forest of bodies a step, into which joints and contacts are joined one
+//! kind after the other, and the bodies sorted by island.
 
 use super::bits;
 use crate::plan::detect::Dispatches;
@@ -13,14 +13,17 @@ use drystone_kernels::graph::islands::{self, phase};
 use drystone_kernels::layout::Extent;
 use drystone_kernels::primitives::capacity;
 
-/// The forest of a step. Who looks for what hangs together joins what he means by it, and goes on from what is joined.
+/// The union-find forest of a step. Each user joins the kinds of ties that it needs on top of those already joined.
 #[derive(Clone, Copy)]
 pub(in crate::plan) struct Forest {
-    /// One of the same set with a lower number, for every body.
+    /// For every body, a member of its set with a lower number.
     pub parents: Buffer<u32>,
-    /// The island of every body, once they have been told.
+    /// The island of every body, once islands have been found.
     pub island_of: Buffer<u32>,
     unsorted: KeyedItems,
+    /// Which worlds have islands of joints: a word for each, and the number of worlds, 0 for one.
+    jointed_worlds: Buffer<u32>,
+    worlds: u32,
     /// See [`islands::ties`]: what has been joined.
     ties: u32,
 }
@@ -33,17 +36,22 @@ impl Forest {
         capacities: &Capacities,
         sizes: Dispatches,
         name: &str,
+        worlds: u32,
     ) -> Result<Self, PlanError> {
         let count = u64::from(capacities.bodies);
         let parents = r.scratch(format!("{name}.parents"), count)?;
         let island_of = r.scratch(format!("{name}.island_of"), count)?;
         let unsorted = KeyedItems::new(r, &format!("{name}.unsorted"), count)?;
-        let forest = Self { parents, island_of, unsorted, ties: 0 };
+        let jointed_worlds = r.scratch(format!("{name}.jointed_worlds"), u64::from(worlds.max(1)))?;
+        if worlds > 0 {
+            r.fill(jointed_worlds, 0..worlds.into(), 0)?;
+        }
+        let forest = Self { parents, island_of, unsorted, jointed_worlds, worlds, ties: 0 };
         forest.record(r, s, capacities, sizes, phase::APART, 0)?;
         Ok(forest)
     }
 
-    /// Joins what `ties` (of [`islands::ties`]) connect, besides what is joined already.
+    /// Joins the bodies that `ties` (of [`islands::ties`]) connect, in addition to those already joined.
     pub fn join(
         &mut self,
         r: &mut Recording,
@@ -80,7 +88,6 @@ impl Forest {
             extent: Extent::counter(counter::ISLANDS, count),
             key_bits: bits(count),
             counters: s.counters,
-            spare: counter::SPARE,
         };
         sort.record(r, &format!("{name}.sort"))
     }
@@ -109,8 +116,9 @@ impl Forest {
             joint_rows: s.joints.rows,
             row_states: s.joints.states,
             island_of: self.island_of,
+            jointed_worlds: self.jointed_worlds,
         };
-        let push = islands::Push { count: capacities.bodies, phase, ties };
+        let push = islands::Push { count: capacities.bodies, phase, ties, worlds: self.worlds };
         r.dispatch_indirect(sizes.args, dispatch::BODIES, bind.with(push))
     }
 }

@@ -1,4 +1,4 @@
-//! Who is connected to whom, seen from the bodies (Algorithm 1, line 2): rows, colours over them, and islands.
+//! The graph of the bodies (Algorithm 1, line 2): rows (the contacts and joints of every body), colours, and islands.
 
 mod colours;
 pub(super) mod islands;

@@ -5,8 +5,8 @@ use crate::plan::detect::Dispatches;
 use crate::plan::primitives::sort::{KeyedItems, Sort};
 use crate::plan::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
-use drystone_kernels::detect::gate::{counter, dispatch};
-use drystone_kernels::graph::{entries, rows, rows_clear};
+use drystone_kernels::detect::gate::dispatch;
+use drystone_kernels::graph::{entries, rows};
 use drystone_kernels::layout::Extent;
 
 pub(super) fn record(
@@ -25,18 +25,11 @@ pub(super) fn record(
         counters: s.counters,
         keys: unsorted.keys,
         payloads: unsorted.payloads,
+        rows: s.rows,
     };
     r.dispatch_indirect(sizes.args, dispatch::ENTRIES, bind.with(entries::Push { contacts, limit, nobody }))?;
-    let sort = Sort {
-        input: unsorted,
-        extent: Extent::host(limit),
-        key_bits: bits(nobody),
-        counters: s.counters,
-        spare: counter::SPARE,
-    };
+    let sort = Sort { input: unsorted, extent: Extent::host(limit), key_bits: bits(nobody), counters: s.counters };
     let sorted = sort.record(r, "rows.sort")?;
-    let clear = rows_clear::Bind { rows: s.rows };
-    r.dispatch_indirect(sizes.args, dispatch::BODIES, clear.with(rows_clear::Push { count: bodies }))?;
     let bind = rows::Bind {
         keys: sorted.keys,
         manifolds: s.manifolds,

@@ -1,4 +1,4 @@
-//! Plans of passes that know nothing of physics.
+//! Plans of general-purpose passes, which know nothing of physics: reduction, scan, sort.
 
 pub mod reduce;
 pub mod scan;

@@ -1,11 +1,11 @@
-//! Plan of the exclusive scan: `scan_sums`, `scan_spine`, `scan_apply`, or `scan_spine` alone for few values. Sums that do not
-//! fit 32 bits stay at `u32::MAX`.
+//! Plan of the exclusive scan: `scan_sums`, `scan_spine`, `scan_apply`; without the second for few tiles, and
+//! `scan_spine` alone for few values. Sums that do not fit 32 bits stay at `u32::MAX`.
 
 use crate::plan::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
 use drystone_kernels::primitives::scan_spine::FEW;
-use drystone_kernels::primitives::scan_sums::{Push, TILE};
+use drystone_kernels::primitives::scan_sums::{FEW_TILES, Push, TILE};
 use drystone_kernels::primitives::{scan_apply, scan_spine, scan_sums};
 
 /// Buffers of a scan that can be used again by a later scan of the same size or less.
@@ -24,6 +24,15 @@ impl Scratch {
             before: recording.scratch(format!("{name}.before"), tiles)?,
         })
     }
+}
+
+/// What the last pass of a scan needs.
+pub(crate) struct Sums {
+    pub push: Push,
+    /// Sums of tiles, or of all before each.
+    pub before: Buffer<u32>,
+    /// Workgroups.
+    pub tiles: u64,
 }
 
 /// What to scan, and where the results go.
@@ -47,13 +56,23 @@ impl Scan {
         let Self { values, prefixes, extent, counters, total } = self;
         if extent.limit <= FEW {
             let spine = scan_spine::Bind { sums: values, counters, prefixes };
-            return recording.dispatch(1, spine.with(Push { extent, total, tile: 1 }));
+            return recording.dispatch(1, spine.with(Push { extent, total, tile: 1, few: 0 }));
         }
-        let Scratch { sums, before } = scratch;
-        let push = Push { extent, total, tile: TILE };
-        let tiles = u64::from(extent.limit.div_ceil(TILE));
-        recording.dispatch(tiles, scan_sums::Bind { values, counters, sums }.with(push))?;
-        recording.dispatch(1, scan_spine::Bind { sums, counters, prefixes: before }.with(push))?;
+        let Sums { push, before, tiles } = self.record_sums(recording, scratch)?;
         recording.dispatch(tiles, scan_apply::Bind { values, counters, before, prefixes }.with(push))
+    }
+
+    /// Appends all but the last pass, for one that does more with the places than to store them.
+    pub(crate) fn record_sums(self, recording: &mut Recording, scratch: Scratch) -> Result<Sums, PlanError> {
+        let Self { values, extent, counters, total, .. } = self;
+        let Scratch { sums, before } = scratch;
+        let tiles = extent.limit.div_ceil(TILE);
+        let few = tiles <= FEW_TILES;
+        let push = Push { extent, total, tile: TILE, few: few.into() };
+        recording.dispatch(tiles.into(), scan_sums::Bind { values, counters, sums }.with(push))?;
+        if !few {
+            recording.dispatch(1, scan_spine::Bind { sums, counters, prefixes: before }.with(push))?;
+        }
+        Ok(Sums { push, before: if few { sums } else { before }, tiles: tiles.into() })
     }
 }

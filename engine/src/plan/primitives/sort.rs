@@ -1,15 +1,15 @@
-//! Plan of the stable radix sort of 32-bit keys with 32-bit payloads, eight bits a round: `sort_count`, a scan of the
-//! table, `sort_scatter`. Keys go back and forth between two pairs of buffers.
+//! Plan of the stable radix sort of 32-bit keys with 32-bit payloads, eight bits a round: `sort_count`, `sort_scatter`.
+//! Keys go back and forth between two pairs of buffers.
 
-use super::scan::{self, Scan};
 use crate::plan::{PlanError, Recording};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::layout::Extent;
-use drystone_kernels::primitives::sort_count::{self, BITS, DIGITS, Push, TILE};
+use drystone_kernels::primitives::sort_count::{self, BITS, DIGITS, Push, TILE, tiles_a_group};
 use drystone_kernels::primitives::sort_scatter;
 
 /// Keys with their payloads.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct KeyedItems {
     /// Sorted by these.
     pub keys: Buffer<u32>,
@@ -33,19 +33,29 @@ pub struct SortScratch {
     /// Keys and payloads go back and forth between these and the input.
     pub other: KeyedItems,
     table: Buffer<u32>,
-    places: Buffer<u32>,
-    scratch: scan::Scratch,
+    sums: Buffer<u32>,
+}
+
+/// Most rounds of a sort.
+const ROUNDS: u32 = u32::BITS / BITS;
+
+/// Words for the sums of so many rounds over groups of tiles.
+fn words(rounds: u32, tiles: u32) -> u64 {
+    match tiles_a_group(tiles) {
+        0 => 0,
+        group => u64::from(rounds) * u64::from(tiles.div_ceil(group)) * u64::from(DIGITS),
+    }
 }
 
 impl SortScratch {
     /// Declares what sorts of up to `limit` keys need.
     pub fn new(recording: &mut Recording, name: &str, limit: u32) -> Result<Self, PlanError> {
-        let entries = limit.div_ceil(TILE) * DIGITS;
+        let tiles = limit.div_ceil(TILE);
         Ok(Self {
             other: KeyedItems::new(recording, &format!("{name}.other"), u64::from(limit))?,
-            table: recording.scratch(format!("{name}.table"), u64::from(entries))?,
-            places: recording.scratch(format!("{name}.places"), u64::from(entries))?,
-            scratch: scan::Scratch::new(recording, name, entries)?,
+            table: recording.scratch(format!("{name}.table"), u64::from(tiles) * u64::from(DIGITS))?,
+            // Memory of its own: where others had it before, it could only be cleared behind a barrier.
+            sums: recording.buffer(format!("{name}.sums"), words(ROUNDS, tiles))?,
         })
     }
 }
@@ -64,8 +74,6 @@ pub struct Sort {
     pub key_bits: u32,
     /// Holds the count when `extent` says so.
     pub counters: Buffer<u32>,
-    /// A counter the scans may overwrite.
-    pub spare: u32,
 }
 
 impl Sort {
@@ -82,25 +90,28 @@ impl Sort {
 
     /// The same in room there is already, for as many keys.
     pub fn record_in(self, recording: &mut Recording, room: SortScratch) -> Result<KeyedItems, PlanError> {
-        let Self { input, extent, key_bits, counters, spare } = self;
-        let SortScratch { other, table, places, scratch } = room;
+        let Self { input, extent, key_bits, counters } = self;
+        let SortScratch { other, table, sums } = room;
         let tiles = extent.limit.div_ceil(TILE);
         if tiles == 0 {
             return Ok(input);
         }
         let (mut from, mut to) = (input, other);
-        for round in 0..key_bits.min(u32::BITS).div_ceil(BITS) {
-            let push = Push { extent, shift: round * BITS, tiles };
-            let count = sort_count::Bind { keys: from.keys, counters, table };
+        let rounds = key_bits.min(u32::BITS).div_ceil(BITS);
+        let (group, words) = (tiles_a_group(tiles), words(rounds, tiles));
+        if words > 0 {
+            recording.fill(sums, 0..words, 0)?;
+        }
+        for round in 0..rounds {
+            let push = Push { extent, shift: round * BITS, tiles, group };
+            let count = sort_count::Bind { keys: from.keys, counters, table, sums };
             recording.dispatch(u64::from(tiles), count.with(push))?;
-            let entries = Extent::host(tiles * DIGITS);
-            let scan = Scan { values: table, prefixes: places, extent: entries, counters, total: spare };
-            scan.record(recording, scratch)?;
             let scatter = sort_scatter::Bind {
                 keys: from.keys,
                 payloads: from.payloads,
                 counters,
-                table: places,
+                table,
+                sums,
                 keys_out: to.keys,
                 payloads_out: to.payloads,
             };

@@ -1,4 +1,5 @@
-//! Restitution: only in worlds with surfaces that bounce. `kernels/src/solve/impact.rs` says how.
+//! Passes for restitution, recorded only in worlds with bouncing surfaces. `kernels/src/solve/impact.rs` has the
+//! derivation.
 
 use super::Solve;
 use crate::plan::{PlanError, Recording};
@@ -14,6 +15,8 @@ pub(in crate::plan) struct Impacts {
     velocities: Buffer<Twist>,
     starts: Buffer<Twist>,
     counts: Buffer<u32>,
+    /// Whether anything bounced, by world.
+    worlds: Buffer<u32>,
 }
 
 /// Before `velocity`: impacts on the velocities from before the step.
@@ -23,6 +26,7 @@ pub(in crate::plan) fn record_impacts(solve: &Solve<'_>, r: &mut Recording) -> R
         velocities: r.scratch("impact_velocities", count.into())?,
         starts: r.scratch("start_velocities", count.into())?,
         counts: r.scratch("impact_counts", u64::from(impact::count::WORDS) * u64::from(count))?,
+        worlds: r.scratch("world_bounces", solve.options.worlds.max(1).into())?,
     };
     let bind = bounce_start::Bind {
         params: s.params,
@@ -34,6 +38,7 @@ pub(in crate::plan) fn record_impacts(solve: &Solve<'_>, r: &mut Recording) -> R
         impact_counts: impacts.counts,
         start_velocities: impacts.starts,
         rows: s.rows,
+        world_bounces: impacts.worlds,
     };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(bounce_start::Push { count }))?;
     for round in 0..ROUNDS {
@@ -82,6 +87,7 @@ fn record_round(
         params: s.params,
         forces: s.forces,
         start_velocities: impacts.starts,
+        world_bounces: impacts.worlds,
     };
     let push = bounce_apply::Push { count: solve.capacities.bodies, phase, parity };
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
@@ -109,6 +115,7 @@ fn record_impulses(
         impact_counts: impacts.counts,
         counters: s.counters,
         deltas: solve.deltas,
+        world_bounces: impacts.worlds,
     };
     let push = bounce::Push { limit: solve.capacities.manifolds, phase, parity: round & 1, round };
     r.dispatch_indirect(solve.sizes.args, dispatch::MANIFOLDS, bind.with(push))

@@ -2,12 +2,13 @@
 
 use super::Solve;
 use crate::plan::graph::islands::Forest;
-use crate::plan::{PlanError, Recording};
+use crate::plan::{Buffer, PlanError, Recording};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::graph::islands::ties;
 use drystone_kernels::solve::{carried_load, joints_dual, joints_start, load_share};
 
-/// How much of what joints pull with is a load; then coordinates at the start, and the warm start (lines 5 and 6).
+/// Measures which part of the joint forces is load; then the joint coordinates at the start of the step, and the warm
+/// start (lines 5 and 6).
 pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording, forest: &mut Forest) -> Result<(), PlanError> {
     let (s, count) = (solve.state, solve.capacities.bodies);
     let carried_loads = r.scratch("carried_loads", u64::from(count))?;
@@ -31,6 +32,16 @@ pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording, forest: &mut Fo
     let bind = load_share::Bind { islands, members, carried_loads, load_shares, params: s.params };
     let push = load_share::Push { count, iterations: solve.options.iterations };
     r.dispatch_indirect(solve.sizes.args, dispatch::ISLANDS, bind.with(push))?;
+    record_coordinates(solve, r, load_shares)
+}
+
+/// Coordinates at the start, and the warm start, when `load_shares` tell which part of loads is felt.
+pub(super) fn record_coordinates(
+    solve: &Solve<'_>,
+    r: &mut Recording,
+    load_shares: Buffer<f32>,
+) -> Result<(), PlanError> {
+    let s = solve.state;
     let bind = joints_start::Bind {
         params: s.params,
         bodies: s.bodies,

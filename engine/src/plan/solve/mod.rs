@@ -3,15 +3,17 @@
 pub(super) mod bounce;
 mod joints;
 mod momentum;
+pub(super) mod pairs;
 pub(super) mod row_stiffness;
 pub(super) mod second;
 pub(super) mod soft;
+mod soft_pairs;
 pub(super) mod surfaces;
 
 use super::detect::Dispatches;
 use super::graph::Graph;
 use super::graph::islands::Forest;
-use super::step::StepOptions;
+use super::step::{Method, StepOptions};
 use super::{PlanError, Recording};
 use crate::state::{Capacities, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
@@ -34,11 +36,11 @@ pub(super) struct Solve<'a> {
     pub options: &'a StepOptions,
     pub sizes: Dispatches,
     pub graph: Graph,
-    /// What the iterations need of a body besides how it moves, in the order of the colours.
+    /// Constant data of each body for the iterations, in the order of the colours.
     pub solver_bodies: Buffer<UVec4>,
     /// Rotations, in the same order.
     pub rotations: Buffer<Rotation>,
-    /// The way of every body since the start of the step.
+    /// Displacement of every body since the start of the step.
     pub deltas: Buffer<Twist>,
     /// Soft bodies, if there are any.
     pub soft: Option<&'a Soft>,
@@ -73,10 +75,14 @@ impl<'a> Solve<'a> {
         self.capacities.joints > 0
     }
 
-    /// Lines 5 and 6: multipliers and stiffness to begin with. Contacts have theirs from `contacts`. Returns the bodies
-    /// as joints have joined them, if there are any.
+    /// Lines 5 and 6: initial multipliers and stiffness of joints; contacts get theirs from `contacts`. Returns the
+    /// forest in which joints have joined the bodies, if there are joints.
     pub fn record_warm_start(&self, r: &mut Recording) -> Result<Option<Forest>, PlanError> {
         if !self.has_joints() {
+            return Ok(None);
+        }
+        if self.options.method != Method::Descent {
+            pairs::record_joints_start(self, r)?;
             return Ok(None);
         }
         let mut forest = self.forest(r)?;
@@ -88,9 +94,9 @@ impl<'a> Solve<'a> {
         self.new_forest(r, "islands")
     }
 
-    /// Every body by itself; those that particles are held to belong to the ground.
+    /// A forest with every body by itself; bodies with attached particles count as ground.
     fn new_forest(&self, r: &mut Recording, name: &str) -> Result<Forest, PlanError> {
-        let forest = Forest::new(r, self.state, self.capacities, self.sizes, name)?;
+        let forest = Forest::new(r, self.state, self.capacities, self.sizes, name, self.options.worlds)?;
         if let Some(soft) = self.soft {
             soft.record_ground(self, r, forest.parents)?;
         }
@@ -119,8 +125,9 @@ impl<'a> Solve<'a> {
         self.soft.map_or(Ok(()), |soft| soft.record_predict(self, r))
     }
 
-    /// Lines 7 to 36. What hangs together is moved as one too: in every iteration when there are joints, which have
-    /// joined bodies in `jointed`, and all contacts do; and what is stiff in the last one, when it is known what is.
+    /// Lines 7 to 36. Islands are also moved as one: in every iteration when there are joints (`jointed` has the
+    /// bodies they join) together with all contacts; and aggregates of stiff constraints in the last iteration, when
+    /// their stiffness is known.
     pub fn record_iterations(&self, r: &mut Recording, jointed: Option<Forest>) -> Result<(), PlanError> {
         let options = self.options;
         let moves_islands = options.momentum && options.dual;
@@ -184,12 +191,16 @@ impl<'a> Solve<'a> {
             (false, true) => primal_rows::Bind::of(&all).with(push),
             (true, true) => primal_joints_rows::Bind::of(&all).with(push),
         };
-        for colour in 0..=colours {
-            let serial = (colour == colours).into();
-            // A line for every kind of node.
-            let range = node::range(colour, node::KINDS, node::RIGID);
-            r.dispatch_indirect(self.sizes.colours, range, rigid(primal::Push { range, serial }))?;
+        // A line for every kind of node.
+        let range = |colour: u32| node::range(colour, node::KINDS, node::RIGID);
+        let swept = self.options.swept();
+        for colour in 0..swept {
+            let push = primal::Push { range: range(colour), rest: 0 };
+            r.dispatch_indirect(self.sizes.colours, range(colour), rigid(push))?;
         }
+        // Colours that were not expected, and the fallback behind them.
+        let rest = primal::Push { range: range(swept), rest: colours + 1 - swept };
+        r.dispatch_indirect(self.sizes.colours, range(colours), rigid(rest))?;
         match self.soft.filter(|_| !stabilise) {
             Some(soft) => soft.record_sweep(self, r),
             None => Ok(()),

@@ -1,4 +1,5 @@
-//! Islands as blocks of the descent: what hangs together and touches nothing fixed is moved as one.
+//! Islands as blocks of the descent: connected bodies that touch nothing fixed are moved as one rigid body, so that
+//! momentum is conserved at few iterations.
 
 use super::Solve;
 use crate::plan::graph::islands::Forest;
@@ -62,7 +63,7 @@ pub(super) fn record_aggregates(solve: &Solve<'_>, r: &mut Recording) -> Result<
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(aggregates_move::Push { count }))
 }
 
-/// Moves them. `last`: those too that are too large for every iteration.
+/// Moves the islands. `last` includes islands that are too large for every iteration.
 pub(super) fn record(solve: &Solve<'_>, r: &mut Recording, islands: KeyedItems, last: bool) -> Result<(), PlanError> {
     let s = solve.state;
     let bind = momentum::Bind {

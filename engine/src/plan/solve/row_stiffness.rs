@@ -1,5 +1,5 @@
-//! A stiffness for every row of a contact, kept from step to step (Eq. 19): what the published scheme has. Plans of solvers
-//! with one stiffness a point have none of these passes.
+//! A stiffness for every row of a contact, kept from step to step (Eq. 19): what the published scheme has. Plans of
+//! solvers with one stiffness a point have none of these passes.
 
 use super::Solve;
 use crate::plan::detect::Dispatches;

@@ -1,5 +1,5 @@
-//! Integration of second order: another target behind `predict`, and other velocities behind all that takes them for the way
-//! bodies went. Steps of first order have none of these.
+//! Integration of second order (BDF2): replaces the targets after `predict`, and the velocities after all passes that
+//! derive them from displacements. Plans of first order have none of these passes.
 
 use super::Solve;
 use crate::plan::{PlanError, Recording};

@@ -1,37 +1,56 @@
 //! Soft bodies in the step, beside the passes of rigid ones. Worlds without particles have none of these.
 //!
-//! Who is connected to whom among particles is known to the host, with colours; so the device finds, once a step, only
-//! which bodies particles are held to. Bodies and particles are nodes of different kinds: no pass moves both, so neither
-//! needs a colour that the other does not have.
+//! The host knows the connections and the colours of particles, so once a step the device only finds which particles
+//! are attached to which bodies. Bodies and particles are nodes of different kinds, and no pass moves both, so their
+//! colours are independent.
 
 use super::Solve;
+use super::soft_pairs::Meeting;
 use crate::plan::detect::Dispatches;
+use crate::plan::detect::bvh::Tree;
+use crate::plan::detect::soft_pairs::SoftNear;
 use crate::plan::primitives::bits;
 use crate::plan::primitives::sort::{KeyedItems, Sort};
 use crate::plan::step::{StepOptions, event_room};
 use crate::plan::{PlanError, Recording};
 use crate::state::{Capacities, SoftBuffers, StateBuffers};
-use drystone_kernels::detect::gate::{counter, dispatch};
-use drystone_kernels::finish::{soft_break, soft_velocity};
+use drystone_kernels::detect::gate::dispatch;
+use drystone_kernels::detect::soft_touch;
+use drystone_kernels::finish::{soft_break, soft_keep, soft_velocity};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::graph::{soft_ground, soft_keys, soft_rows};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::solve::soft_gate::{self, soft_dispatch};
-use drystone_kernels::solve::{soft_dual, soft_predict, soft_primal, soft_pull, soft_start, soft_whole};
-use drystone_kernels::state::soft::{SOFT_ROW_WORDS, SoftPull};
+use drystone_kernels::solve::soft_move::how;
+use drystone_kernels::solve::{
+    soft_dual, soft_meet, soft_predict, soft_press, soft_primal, soft_pull, soft_start, soft_whole,
+};
+use drystone_kernels::state::soft::{SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, SoftPull};
+use drystone_kernels::state::soft_pairs::SoftPair;
+
+/// Places for contacts of particles: a list that cannot be too short.
+fn contact_places(capacities: &Capacities) -> u32 {
+    capacities.particles.saturating_mul(SOFT_CONTACTS)
+}
 
 /// What the passes over particles share.
 pub(in crate::plan) struct Soft {
-    buffers: SoftBuffers,
-    args: Buffer<DispatchArgs>,
+    pub(super) buffers: SoftBuffers,
+    pub(super) args: Buffer<DispatchArgs>,
     /// Where each body's row of what is held to it begins and ends.
     pub rows: Buffer<u32>,
     held: Buffer<u32>,
-    /// What particles ask of bodies.
+    /// Sums of the forces and stiffness with which particles pull at bodies.
     pub pulls: Buffer<SoftPull>,
-    targets: Buffer<Vec3>,
-    deltas: Buffer<Vec3>,
+    pub(super) targets: Buffer<Vec3>,
+    pub(super) deltas: Buffer<Vec3>,
+    /// What particles touch.
+    pub(super) contacts: Buffer<SoftContact>,
+    /// Contacts of soft surfaces, in worlds that have any.
+    meeting: Option<Meeting>,
+    /// What stands in their place where there are none.
+    no_pairs: (Buffer<u32>, Buffer<SoftPair>),
 }
 
 impl Soft {
@@ -43,15 +62,59 @@ impl Soft {
         capacities: &Capacities,
         options: &StepOptions,
         sizes: Dispatches,
+        (tree, near): (&Tree, Option<SoftNear>),
     ) -> Result<Self, PlanError> {
-        let Capacities { bodies, particles, springs, attachments, soft_bodies, .. } = *capacities;
+        let Capacities { bodies, particles, springs, attachments, soft_bodies, soft_faces, soft_pairs, .. } =
+            *capacities;
         let colours = options.soft_colours;
         let args = r.dispatch_args("soft_args", u64::from(soft_dispatch::COLOURS + colours))?;
-        let rows = attachments;
-        let bind = soft_gate::Bind { args: sizes.args, soft_ranges: soft.ranges, soft_args: args };
+        let places = contact_places(capacities);
+        let rows = attachments + places;
+        // Stages that have them look into none of these without surfaces that meet.
+        let mut no_pairs = (soft.ranges, Buffer::new(soft.particles.id()));
+        if near.is_none() {
+            no_pairs.1 = r.scratch("soft_no_pairs", 1)?;
+            r.fill(no_pairs.1, 0..1, 0)?;
+        }
+        let soft_pair_places = near.map_or(no_pairs.0, |near| near.places);
+        let bind = soft_gate::Bind { args: sizes.args, soft_ranges: soft.ranges, soft_args: args, soft_pair_places };
         let held = springs + attachments;
-        let push = soft_gate::Push { particles, held, attachments, rows, bodies, soft_bodies, colours };
+        let push = soft_gate::Push {
+            particles,
+            held,
+            attachments,
+            rows,
+            bodies,
+            soft_bodies,
+            contacts: places,
+            colours,
+            faces: soft_faces,
+            pairs: soft_pairs,
+        };
         r.dispatch_each(u64::from(soft_dispatch::COLOURS + colours), bind.with(push))?;
+        let contacts = r.scratch("soft_contacts", u64::from(places))?;
+        let bind = soft_touch::Bind {
+            params: s.params,
+            particles: soft.particles,
+            soft_positions: soft.positions,
+            soft_velocities: soft.velocities,
+            soft_entries: soft.entries,
+            attachments: soft.attachments,
+            attachment_states: soft.attachment_states,
+            nodes: tree.nodes,
+            volumes: tree.volumes,
+            ropes: tree.ropes,
+            order: tree.order,
+            colliders: s.colliders,
+            poses: s.poses,
+            velocities: s.velocities,
+            hulls: s.hulls.hulls,
+            hull_faces: s.hulls.faces,
+            hull_edges: s.hulls.edges,
+            soft_contacts: contacts,
+        };
+        let push = soft_touch::Push { count: particles, leaves: capacities.colliders };
+        r.dispatch_indirect(args, soft_dispatch::PARTICLES, bind.with(push))?;
         let unsorted = KeyedItems::new(r, "soft_rows.unsorted", u64::from(rows.max(1)))?;
         let bind = soft_keys::Bind {
             bodies: s.bodies,
@@ -59,17 +122,16 @@ impl Soft {
             attachment_states: soft.attachment_states,
             keys: unsorted.keys,
             payloads: unsorted.payloads,
+            soft_contacts: contacts,
         };
         let (limit, nobody) = (rows, bodies);
-        r.dispatch_indirect(args, soft_dispatch::ROWS, bind.with(soft_keys::Push { limit, nobody }))?;
-        let sort = Sort {
-            input: unsorted,
-            extent: Extent::host(limit),
-            key_bits: bits(nobody),
-            counters: s.counters,
-            spare: counter::SPARE,
-        };
+        r.dispatch_indirect(args, soft_dispatch::ROWS, bind.with(soft_keys::Push { limit, attachments, nobody }))?;
+        let sort = Sort { input: unsorted, extent: Extent::host(limit), key_bits: bits(nobody), counters: s.counters };
         let sorted = sort.record(r, "soft_rows.sort")?;
+        let meeting = match (near, s.soft_pairs) {
+            (Some(near), Some(meeting)) => Some(Meeting::record(r, soft, meeting, capacities, args, near, s)?),
+            _ => None,
+        };
         let words = u64::from(SOFT_ROW_WORDS) * u64::from(bodies);
         let this = Self {
             buffers: *soft,
@@ -79,6 +141,9 @@ impl Soft {
             pulls: r.scratch("soft_pulls", u64::from(bodies))?,
             targets: r.scratch("soft_targets", u64::from(particles))?,
             deltas: r.scratch("soft_deltas", u64::from(particles))?,
+            contacts,
+            meeting,
+            no_pairs,
         };
         r.fill(this.rows, 0..words, 0)?;
         let bind = soft_rows::Bind { keys: sorted.keys, soft_rows: this.rows };
@@ -86,7 +151,7 @@ impl Soft {
         Ok(this)
     }
 
-    /// Bodies that particles are held to are in no island.
+    /// Removes bodies with attached particles from all islands.
     pub fn record_ground(&self, solve: &Solve<'_>, r: &mut Recording, parents: Buffer<u32>) -> Result<(), PlanError> {
         let bind = soft_ground::Bind { soft_rows: self.rows, parents };
         let push = soft_ground::Push { count: solve.capacities.bodies };
@@ -114,6 +179,22 @@ impl Soft {
         };
         let push = soft_start::Push { springs, attachments };
         r.dispatch_indirect(self.args, soft_dispatch::HELD, bind.with(push))?;
+        let bind = soft_meet::Bind {
+            params: s.params,
+            particles: soft.particles,
+            bodies: s.bodies,
+            colliders: s.colliders,
+            soft_positions: soft.positions,
+            starts: s.starts,
+            soft_cached: soft.cached,
+            soft_contacts: self.contacts,
+            soft_held,
+        };
+        let push = soft_meet::Push { count: contact_places(solve.capacities) };
+        r.dispatch_indirect(self.args, soft_dispatch::CONTACTS, bind.with(push))?;
+        if let Some(meeting) = &self.meeting {
+            meeting.record_start(self, solve, r, soft_held)?;
+        }
         let bind = soft_predict::Bind {
             params: s.params,
             particles: soft.particles,
@@ -121,10 +202,11 @@ impl Soft {
             soft_previous: soft.previous,
             soft_held,
             soft_targets: self.targets,
-            soft_deltas: self.deltas,
+            soft_deltas: self.meeting.map_or(self.deltas, |meeting| meeting.next),
         };
         let push = soft_predict::Push { count: particles };
-        r.dispatch_indirect(self.args, soft_dispatch::PARTICLES, bind.with(push))
+        r.dispatch_indirect(self.args, soft_dispatch::PARTICLES, bind.with(push))?;
+        self.meeting.map_or(Ok(()), |meeting| meeting.record_predicted(self, solve, r))
     }
 
     /// Before the bodies are swept: what particles ask of them.
@@ -141,14 +223,23 @@ impl Soft {
             poses: s.poses,
             deltas: solve.deltas,
             soft_pulls: self.pulls,
+            soft_contacts: self.contacts,
         };
-        let push = soft_pull::Push { count: solve.capacities.bodies };
+        let Capacities { bodies: count, attachments, .. } = *solve.capacities;
+        let push = soft_pull::Push { count, attachments };
         r.dispatch_indirect(self.args, soft_dispatch::BODIES, bind.with(push))
     }
 
     /// Behind the bodies: soft bodies as a whole, then every colour's particles (lines 8 to 25).
     pub fn record_sweep(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
+        let (rows, pairs) = self.no_pairs;
+        let mut sent = (self.deltas, rows, rows, pairs);
+        if let Some(meeting) = &self.meeting {
+            meeting.record_move(self, solve, r, how::NOTE, 0)?;
+            sent = (meeting.next, meeting.rows, meeting.list, meeting.pairs);
+        }
+        let (soft_deltas, soft_pair_rows, soft_pair_list, soft_pairs) = sent;
         let bind = soft_whole::Bind {
             params: s.params,
             particles: soft.particles,
@@ -156,15 +247,24 @@ impl Soft {
             soft_entries: soft.entries,
             soft_positions: soft.positions,
             soft_targets: self.targets,
-            soft_deltas: self.deltas,
+            soft_deltas,
             attachments: soft.attachments,
             attachment_states: soft.attachment_states,
             starts: s.starts,
             poses: s.poses,
             deltas: solve.deltas,
+            soft_contacts: self.contacts,
+            soft_pair_rows,
+            soft_pair_list,
+            soft_pairs,
         };
-        let push = soft_whole::Push { count: solve.capacities.soft_bodies };
+        let push = soft_whole::Push { count: solve.capacities.soft_bodies, pairs: u32::from(self.meeting.is_some()) };
         r.dispatch_indirect(self.args, soft_dispatch::SOFT_BODIES, bind.with(push))?;
+        if let Some(meeting) = &self.meeting {
+            meeting.record_parts(self, solve, r)?;
+            return (0..solve.options.soft_colours)
+                .try_for_each(|colour| meeting.record_colour(self, solve, r, colour));
+        }
         let bind = soft_primal::Bind {
             params: s.params,
             particles: soft.particles,
@@ -184,6 +284,7 @@ impl Soft {
             starts: s.starts,
             poses: s.poses,
             deltas: solve.deltas,
+            soft_contacts: self.contacts,
         };
         for colour in 0..solve.options.soft_colours {
             let pass = bind.with(soft_primal::Push { colour });
@@ -209,7 +310,18 @@ impl Soft {
         };
         let Capacities { springs, attachments, .. } = *solve.capacities;
         let push = soft_dual::Push { springs, attachments };
-        r.dispatch_indirect(self.args, soft_dispatch::HELD, bind.with(push))
+        r.dispatch_indirect(self.args, soft_dispatch::HELD, bind.with(push))?;
+        let bind = soft_press::Bind {
+            particles: soft.particles,
+            soft_deltas: self.deltas,
+            starts: s.starts,
+            poses: s.poses,
+            deltas: solve.deltas,
+            soft_contacts: self.contacts,
+        };
+        let push = soft_press::Push { count: contact_places(solve.capacities) };
+        r.dispatch_indirect(self.args, soft_dispatch::CONTACTS, bind.with(push))?;
+        self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 0))
     }
 
     /// What attachments pulled with and which let go; velocities, and where particles came to (line 37).
@@ -229,6 +341,21 @@ impl Soft {
         let (count, penalty) = (solve.capacities.attachments, u32::from(!solve.options.dual));
         let push = soft_break::Push { count, penalty, events };
         r.dispatch_indirect(self.args, soft_dispatch::ATTACHMENTS, bind.with(push))?;
+        let bind = soft_keep::Bind {
+            soft_contacts: self.contacts,
+            colliders: s.colliders,
+            soft_positions: soft.positions,
+            soft_deltas: self.deltas,
+            starts: s.starts,
+            poses: s.poses,
+            deltas: solve.deltas,
+            soft_cached: soft.cached,
+        };
+        let push = soft_keep::Push { count: contact_places(solve.capacities) };
+        r.dispatch_indirect(self.args, soft_dispatch::CONTACTS, bind.with(push))?;
+        if let Some(meeting) = &self.meeting {
+            meeting.record_keep(self, r)?;
+        }
         let bind = soft_velocity::Bind {
             params: s.params,
             particles: soft.particles,

@@ -1,4 +1,5 @@
-//! Surfaces that move by themselves and resist turning: only in worlds that have any.
+//! Passes for moving surfaces and for rolling and torsional friction, recorded only in worlds that have such
+//! surfaces.
 
 use super::Solve;
 use crate::plan::detect::Dispatches;
@@ -8,8 +9,8 @@ use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::finish::surfaces_store;
 use drystone_kernels::solve::{rolling_dual, surfaces_start};
 
-/// What the surfaces of every manifold do, found through the rows of the last step: so it comes before those of this one
-/// are made.
+/// What the surfaces of every manifold do, found through the rows of the last step: so it comes before those of this
+/// one are made.
 pub(in crate::plan) fn record_start(
     r: &mut Recording,
     s: &StateBuffers,

@@ -1,13 +1,13 @@
-//! How many bodies hang from one another: what the iterations of a step that starts cold are counted by.
+//! Length of the longest chain of joints in a world. It determines how many iterations a cold step gets.
 
 use super::Joints;
 use crate::world::{BodyHandle, BodyKind, World};
 
 impl World {
-    /// The number of bodies in series that joints hold to what does not move: over the joints that are not broken, the
-    /// farthest of the shortest ways from the world or a body that no force moves. 0 without any such joint. What hangs
-    /// together and is held by nothing is not counted, at the start it carries no load; nor is what has more than `largest`
-    /// bodies.
+    /// The number of bodies in series that joints connect to something fixed: over the joints that are not broken,
+    /// the largest shortest-path distance from the world, or from a body that forces do not move. 0 without any such
+    /// joint. Assemblies that nothing holds are not counted, since they carry no load at the start; nor are those of
+    /// more than `largest` bodies.
     pub(crate) fn joint_depth(&self, largest: usize) -> u32 {
         let joints = self.joint_store();
         let moves = |body: BodyHandle| self.desc(body).is_ok_and(|d| d.kind == BodyKind::Dynamic);
@@ -44,7 +44,7 @@ impl World {
                 }
             }
         }
-        // Bodies of what is too large count as reached already.
+        // Bodies of assemblies that are too large count as already reached.
         let mut seen = vec![false; bodies];
         for start in 0..bodies {
             let mut members = Vec::new();

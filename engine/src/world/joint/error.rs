@@ -3,9 +3,10 @@
 use super::{Hold, JointAxis, JointDesc};
 use crate::glam::{DVec3, Quat, Vec3};
 
-/// How far a joint is from where it holds its bodies. Coordinates that are free count nothing, those with limits what
-/// they are beyond them; springs and motors hold nothing.
+/// How far a joint is from where it holds its bodies. Free coordinates do not count, limited ones count by how far
+/// they are beyond the limit, and springs and motors hold nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct JointError {
     /// Over all coordinates along lengths, metres.
     pub linear: f64,
@@ -14,8 +15,8 @@ pub struct JointError {
 }
 
 impl JointDesc {
-    /// Its error when its bodies' origins are at these places, turned so. Without a body b, the second pose is not
-    /// looked at: the joint holds to the world.
+    /// The error of the joint for given poses (position, rotation) of its bodies' origins. Without a body b the
+    /// second pose is ignored: the joint holds a to the world.
     pub fn error(&self, a: (Vec3, Quat), b: (Vec3, Quat)) -> JointError {
         let b = if self.body_b.is_some() { b } else { (Vec3::ZERO, Quat::IDENTITY) };
         let end = |(position, rotation): (Vec3, Quat), anchor: Vec3, frame: Quat| {

@@ -11,8 +11,8 @@
 use super::{BodyHandle, JointDesc};
 
 impl JointDesc {
-    /// A joint that does nothing yet: [`JointDesc::locked`], [`JointDesc::limited`] and [`JointDesc::driven`] say what it
-    /// does to each of its axes.
+    /// A joint that does nothing yet: [`JointDesc::locked`], [`JointDesc::limited`] and [`JointDesc::driven`] say what
+    /// it does to each of its axes.
     ///
     /// ```text
     ///        y   a

@@ -1,7 +1,8 @@
-//! Joints and springs as they are described. One file a type; each says where its frames are and which rows it has.
+//! Descriptions of joints and springs, one file a type. Each file says where the frames are and which rows the joint
+//! has. Kernels only see the rows, so a new type needs no new kernel.
 //!
-//! A joint has a point (`anchor`) and a frame on each of its bodies. All its coordinates are those of a's point and frame,
-//! seen from b's:
+//! A joint has a point (`anchor`) and a frame on each of its bodies. All its coordinates are those of a's point and
+//! frame, seen from b's:
 //!
 //! ```text
 //!        y  a's frame                     X, Y, Z          of a's point in b's frame
@@ -29,7 +30,7 @@ use super::{BodyHandle, World, WorldError, finite1, finite3, unit};
 use crate::glam::{Quat, Vec3};
 use drystone_kernels::solve::joints::{JointRow, UNBOUNDED, axis, role};
 
-/// Names a joint. Stays unique when its slot is used again.
+/// Identifies a joint. A handle stays unique when its slot is reused, and is valid in one world and its copies.
 #[derive(Clone, Copy, Debug)]
 pub struct JointHandle {
     pub(crate) index: u32,
@@ -79,29 +80,31 @@ impl JointAxis {
     }
 }
 
-/// Where a coordinate may go.
+/// The values that a coordinate may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Hold {
-    /// Anywhere.
+    /// Any value.
     #[default]
     Free,
-    /// Nowhere: it stays at this value.
+    /// This value only.
     At(f32),
-    /// From the first value to the second. Infinite ones do not limit.
+    /// From the first value to the second. Infinite bounds do not limit.
     Between(f32, f32),
 }
 
 /// What moves a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Drive {
-    /// A motor that keeps a speed with at most this force, or torque.
+    /// A motor that keeps a speed with a bounded force or torque.
     Speed {
         /// Metres or radians a second.
         speed: f32,
         /// The most it pushes.
         max: f32,
     },
-    /// A motor that goes to a value at once and holds it with at most this force, or torque.
+    /// A motor that goes to a value at once and holds it with a bounded force or torque.
     Position {
         /// Metres or radians.
         target: f32,
@@ -116,12 +119,12 @@ pub enum Drive {
         stiffness: f32,
         /// Newton seconds a metre, or newton metre seconds a radian.
         damping: f32,
-        /// The most it pulls; infinite when nothing is said.
+        /// Largest force (N) or torque (N m); may be infinite.
         max: f32,
     },
 }
 
-/// What a joint does to a coordinate: both at once, if need be.
+/// What a joint does to one coordinate. Hold and drive may act at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Axis {
     /// Where it may go.
@@ -132,10 +135,11 @@ pub struct Axis {
 
 /// A joint to be added.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct JointDesc {
-    /// The body its coordinates are about.
+    /// The body whose coordinates are measured.
     pub body_a: BodyHandle,
-    /// The body they are measured on; the world when there is none.
+    /// The body relative to which they are measured; `None` is the world.
     pub body_b: Option<BodyHandle>,
     /// Its point on a, in body space.
     pub anchor_a: Vec3,
@@ -147,21 +151,22 @@ pub struct JointDesc {
     pub frame_b: Quat,
     /// What it does, in the order of [`JointAxis::ALL`].
     pub axes: [Axis; 7],
-    /// Friction of the coordinates that are not held, in the same order: the force, or torque, up to which each resists
-    /// being moved. Those of a ball joint resist by themselves, one about each axis.
+    /// Friction of the coordinates that are not held, in the same order: the force (N) or torque (N m) up to which
+    /// each resists motion. The three axes of a ball joint resist independently of each other.
     pub friction: [f32; 7],
-    /// Force at which it breaks, newtons; infinite when it does not.
+    /// Force at which it breaks, newtons; infinite for never.
     pub max_force: f32,
-    /// Torque at which it breaks, newton metres.
+    /// Torque at which it breaks, newton metres; infinite for never.
     pub max_torque: f32,
     /// Whether its bodies may touch each other.
     pub collide: bool,
 }
 
-/// What stands for no limit on the device.
+/// Represents "no limit" on the device.
 const FAR: f32 = UNBOUNDED;
 
-/// The rotation that takes x to `axis`, as long as the axis is: one that is no direction makes no unit quaternion.
+/// The rotation that takes x to `axis`, scaled by the axis' length, so that an axis that is not a unit vector fails
+/// the check for unit quaternions.
 fn towards(axis: Vec3) -> Quat {
     let length = axis.length();
     Quat::from_rotation_arc(Vec3::X, axis / length) * length
@@ -189,24 +194,25 @@ impl JointDesc {
         self
     }
 
-    /// Between these points, in body space of each (the second in world space when there is no second body).
+    /// Sets the anchors, each in its body's space (the second in world space when there is no second body).
     pub fn anchors(mut self, a: Vec3, b: Vec3) -> Self {
         (self.anchor_a, self.anchor_b) = (a, b);
         self
     }
 
-    /// With these frames, in body space of each. A pose in which they coincide is the joint's rest.
+    /// Sets the frames, each in its body's space. The joint is at rest where they coincide.
     pub fn frames(mut self, a: Quat, b: Quat) -> Self {
         (self.frame_a, self.frame_b) = (a, b);
         self
     }
 
-    /// About, or along, these unit axes, in body space of each.
+    /// Sets the joint's axis, as unit vectors in the body space of each.
     pub fn about(self, a: Vec3, b: Vec3) -> Self {
         self.frames(towards(a), towards(b))
     }
 
-    /// At a point with a frame in world space, for bodies that stand as they are described: that is its rest.
+    /// Sets anchors and frames from a point and a frame in world space, so that the joint is at rest with its bodies
+    /// at their described poses. An error when a body is not in the world.
     pub fn placed(mut self, world: &World, point: Vec3, frame: Quat) -> Result<Self, WorldError> {
         let on = |body: BodyHandle| -> Result<(Vec3, Quat), WorldError> {
             let desc = world.desc(body)?;
@@ -218,25 +224,26 @@ impl JointDesc {
         Ok(self)
     }
 
-    /// With a coordinate kept between two values.
+    /// Limits a coordinate to a range, metres or radians.
     pub fn limited(mut self, axis: JointAxis, low: f32, high: f32) -> Self {
         self.axes[axis as usize].hold = Hold::Between(low, high);
         self
     }
 
-    /// With a coordinate held.
+    /// Holds a coordinate at 0.
     pub fn locked(mut self, axis: JointAxis) -> Self {
         self.axes[axis as usize].hold = Hold::At(0.0);
         self
     }
 
-    /// With something that moves a coordinate.
+    /// Drives a coordinate with a motor or a spring.
     pub fn driven(mut self, axis: JointAxis, drive: Drive) -> Self {
         self.axes[axis as usize].drive = Some(drive);
         self
     }
 
-    /// With a spring towards 0 on every coordinate about angles that is not held: it resists bending and twisting.
+    /// Adds a spring towards 0 to every angular coordinate that is not held, so that the joint resists bending and
+    /// twisting.
     pub fn stiff(mut self, stiffness: f32, damping: f32) -> Self {
         for axis in [JointAxis::Twist, JointAxis::SwingY, JointAxis::SwingZ] {
             let axis = &mut self.axes[axis as usize];
@@ -247,14 +254,14 @@ impl JointDesc {
         self
     }
 
-    /// With friction on a coordinate: a force, or torque, up to which it resists being moved.
+    /// Adds friction to a coordinate: the force (N) or torque (N m) up to which it resists motion.
     pub fn rubbing(mut self, axis: JointAxis, most: f32) -> Self {
         self.friction[axis as usize] = most;
         self
     }
 
-    /// With the same friction on every coordinate that is not held, but for the distance: a torque for hinges and ball
-    /// joints, a force for sliders.
+    /// Adds the same friction to every coordinate that is not held, except the distance: a torque (N m) for hinges
+    /// and ball joints, a force (N) for sliders.
     pub fn friction(mut self, most: f32) -> Self {
         for axis in JointAxis::ALL.into_iter().filter(|a| *a != JointAxis::Distance) {
             if !matches!(self.axes[axis as usize].hold, Hold::At(_)) {
@@ -264,13 +271,13 @@ impl JointDesc {
         self
     }
 
-    /// Breaking at a force and a torque.
+    /// Sets the force (N) and the torque (N m) at which the joint breaks.
     pub fn breaking(mut self, force: f32, torque: f32) -> Self {
         (self.max_force, self.max_torque) = (force, torque);
         self
     }
 
-    /// With bodies that may touch each other.
+    /// Lets the joint's bodies collide with each other.
     pub fn colliding(mut self) -> Self {
         self.collide = true;
         self
@@ -295,7 +302,7 @@ impl JointDesc {
         Ok(())
     }
 
-    /// As the device has them.
+    /// The device's rows of this joint.
     pub(crate) fn rows(&self) -> Vec<JointRow> {
         let mut rows = Vec::new();
         let bounded = |v: f32| v.clamp(-FAR, FAR);
@@ -325,7 +332,7 @@ impl JointDesc {
                     ..none
                 }),
             }
-            // A motor that keeps it still, as far as it can.
+            // Friction is a motor with speed 0 and a bounded force.
             let most = self.friction[axis as usize];
             if most > 0.0 && !matches!(does.hold, Hold::At(_)) {
                 rows.push(JointRow { role: role::SPEED, bound: bounded(most), ..none });
@@ -368,7 +375,7 @@ fn check_axis(axis: &Axis) -> Result<(), WorldError> {
             finite1("damping", damping)?;
             at_least_zero("damping", damping)?;
             at_least_zero("stiffness", stiffness)?;
-            // A spring of nothing has no force to follow.
+            // A spring without stiffness and damping would do nothing.
             if stiffness + damping <= 0.0 {
                 return Err(WorldError::OutOfRange { field: "stiffness", value: stiffness, must: "greater than 0" });
             }

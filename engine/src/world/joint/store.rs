@@ -1,7 +1,8 @@
-//! The world's joints: slots, their rows, and what the device does not have yet.
+//! The world's joints: their slots, the allocation of their rows, and which changes the device lacks.
 
 use super::{Axis, Drive, JointAxis, JointDesc, JointHandle};
 use crate::world::handle::{WorldNumber, next_use, uses};
+use crate::world::many::Free;
 use crate::world::{LIMIT, World, WorldError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,13 +22,15 @@ pub(in crate::world) struct JointSlot {
     pub generation: u32,
     /// Shared with copies of the world.
     pub entry: Option<Arc<JointEntry>>,
+    /// The world that it belongs to for good.
+    pub world: u32,
 }
 
-/// A slot that the device does not have as it is.
+/// A slot whose current joint the device lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Changed {
     pub slot: u32,
-    /// Nothing the device knows of its rows is worth keeping.
+    /// Whether the device's state of its rows (multipliers, stiffness) is to be reset.
     pub fresh: bool,
 }
 
@@ -48,8 +51,8 @@ pub(crate) struct Joints {
     /// Of the world.
     pub(in crate::world) number: WorldNumber,
     pub(in crate::world) slots: Vec<JointSlot>,
-    pub(in crate::world) free: Vec<u32>,
-    /// Places of rows given back, by how many there are.
+    pub(in crate::world) free: Free,
+    /// Freed ranges of rows, by their length.
     pub(in crate::world) free_rows: BTreeMap<u32, Vec<u32>>,
     pub(in crate::world) row_count: u32,
     pub(in crate::world) changed: Vec<Changed>,
@@ -80,10 +83,10 @@ impl Joints {
         Some(JointHandle { index, generation: self.number.generation(slot.generation) })
     }
 
-    /// Slots that the device does not have as they are, each once.
+    /// Slots whose current joint the device lacks, each once.
     pub fn changed(&self) -> Vec<Changed> {
         let mut changed = self.changed.clone();
-        // One that is fresh comes last of its slot, and stays.
+        // Of several changes of a slot, a fresh one sorts last and wins.
         changed.sort_unstable();
         changed.dedup_by(|later, kept| {
             let same = later.slot == kept.slot;
@@ -93,33 +96,32 @@ impl Joints {
         changed
     }
 
-    /// Slots of joints that have done nothing yet on the device: those that are new, or were repaired, since the last
-    /// step.
+    /// Slots of joints that have not been in any step yet: added or repaired since the last one.
     pub fn fresh(&self) -> BTreeSet<u32> {
         self.changed.iter().filter(|c| c.fresh).map(|c| c.slot).collect()
     }
 
-    /// The device has new slots.
+    /// Marks slots that are new on the device, so that they are sent with fresh row states.
     pub fn resend(&mut self, new: std::ops::Range<u32>) {
         self.changed.extend(new.map(|slot| Changed { slot, fresh: true }));
     }
 
-    /// The device has these slots, but perhaps not as they are; what it knows of their rows is right.
+    /// Sends these slots again, because the device may have old data; the states of their rows are kept.
     pub fn send_again(&mut self, slots: std::ops::Range<u32>) {
         self.changed.extend(slots.map(|slot| Changed { slot, fresh: false }));
     }
 
-    /// The device has everything. Returns what [`Joints::unsend`] takes.
+    /// Notes that all changes were sent. Returns what [`Joints::unsend`] needs.
     pub fn sent(&mut self) -> SentJoints {
         SentJoints(std::mem::take(&mut self.changed))
     }
 
-    /// What was sent never arrived.
+    /// Undoes [`Joints::sent`], because the step was not made.
     pub fn unsend(&mut self, sent: SentJoints) {
         self.changed.extend(sent.0);
     }
 
-    fn take_rows(&mut self, count: u32) -> u32 {
+    pub(in crate::world) fn take_rows(&mut self, count: u32) -> u32 {
         let free = self.free_rows.get_mut(&count).and_then(Vec::pop);
         free.unwrap_or_else(|| {
             self.row_count += count;
@@ -133,11 +135,11 @@ impl Joints {
         }
     }
 
-    pub(in crate::world) fn add(&mut self, desc: JointDesc) -> JointHandle {
+    pub(in crate::world) fn add(&mut self, world: u32, desc: JointDesc) -> JointHandle {
         let rows = desc.rows().len() as u32;
         let first_row = self.take_rows(rows);
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(JointSlot { generation: 0, entry: None });
+        let index = self.free.pop(world).unwrap_or_else(|| {
+            self.slots.push(JointSlot { generation: 0, entry: None, world });
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
@@ -151,10 +153,20 @@ impl Joints {
         let slot = self.slots.get_mut(index as usize)?;
         let entry = slot.entry.take()?;
         slot.generation = next_use(slot.generation);
-        self.free.push(index);
+        let world = slot.world;
+        self.free.push(world, index);
         self.give_rows(&entry);
         self.changed.push(Changed { slot: index, fresh: true });
         Some(entry)
+    }
+
+    /// Repairs a joint and forgets what the device knows of it.
+    pub(in crate::world) fn renew(&mut self, index: u32) {
+        let Some(entry) = self.slots.get_mut(index as usize).and_then(|s| s.entry.as_mut()) else { return };
+        if entry.broken {
+            Arc::make_mut(entry).broken = false;
+        }
+        self.changed.push(Changed { slot: index, fresh: true });
     }
 
     fn len(&self) -> usize {
@@ -163,7 +175,7 @@ impl Joints {
 }
 
 impl World {
-    /// Adds a joint. Between steps, too: it acts from the next one on.
+    /// Adds a joint; it acts from the next step on. An error, and no change, when the description is invalid.
     pub fn add_joint(&mut self, desc: JointDesc) -> Result<JointHandle, WorldError> {
         desc.check()?;
         self.entry(desc.body_a)?;
@@ -171,8 +183,9 @@ impl World {
         if self.joints.len() >= (LIMIT / 16) as usize {
             return Err(WorldError::Full { what: "joints", limit: LIMIT / 16 });
         }
+        let world = self.world_of_joint(desc.body_a, desc.body_b)?;
         let bodies = [Some(desc.body_a), desc.body_b];
-        let handle = self.joints.add(desc);
+        let handle = self.joints.add(world, desc);
         for body in bodies.into_iter().flatten() {
             if let Some(entry) = self.slot_mut(body.index) {
                 entry.joints.push(handle.index);
@@ -181,7 +194,7 @@ impl World {
         Ok(handle)
     }
 
-    /// Removes a joint. Its handle is stale from now on. A body that is removed takes its joints along.
+    /// Removes a joint; its handle becomes stale. Removing a body removes its joints too.
     pub fn remove_joint(&mut self, joint: JointHandle) -> Result<(), WorldError> {
         self.joint_entry(joint)?;
         self.drop_joint(joint.index);
@@ -239,7 +252,8 @@ impl World {
         Ok(())
     }
 
-    /// Repairs a joint that is broken: it acts again from the next step on, and pulls its bodies together from where they are.
+    /// Repairs a broken joint: it acts again from the next step on, and pulls its bodies together from where they
+    /// are.
     pub fn repair_joint(&mut self, joint: JointHandle) -> Result<(), WorldError> {
         if self.joint_entry(joint)?.broken {
             self.joint_mut(joint, true)?.broken = false;
@@ -247,7 +261,7 @@ impl World {
         Ok(())
     }
 
-    /// Says what moves a coordinate of a joint from now on.
+    /// Sets or removes the drive of a coordinate, from the next step on.
     pub fn set_drive(&mut self, joint: JointHandle, axis: JointAxis, drive: Option<Drive>) -> Result<(), WorldError> {
         let hold = self.joint_entry(joint)?.desc.axes[axis as usize].hold;
         self.set_axis(joint, axis, Axis { hold, drive })
@@ -259,7 +273,7 @@ impl World {
         self.change_joint(joint, desc)
     }
 
-    /// Says what a joint does to a coordinate from now on.
+    /// Sets hold and drive of a coordinate, from the next step on.
     pub fn set_axis(&mut self, joint: JointHandle, axis: JointAxis, does: Axis) -> Result<(), WorldError> {
         let mut desc = self.joint_entry(joint)?.desc.clone();
         desc.axes[axis as usize] = does;
@@ -291,7 +305,7 @@ impl World {
         &mut self.joints
     }
 
-    /// The device broke these, unless the host has something else to say to them.
+    /// Marks joints that broke on the device, except those with changes that the device has not seen.
     pub(crate) fn joints_broke(&mut self, slots: &[u32]) {
         let changed = self.joints.changed();
         for slot in slots.iter().filter(|slot| !changed.iter().any(|c| c.slot == **slot)) {
@@ -299,7 +313,7 @@ impl World {
         }
     }
 
-    /// The device broke it.
+    /// Marks a joint that broke on the device.
     pub(crate) fn joint_broke(&mut self, index: u32) {
         if let Some(entry) = self.joints.slots.get_mut(index as usize).and_then(|s| s.entry.as_mut()) {
             Arc::make_mut(entry).broken = true;

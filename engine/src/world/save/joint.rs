@@ -1,6 +1,6 @@
 //! Joints, and the rows they have on the device.
 
-use super::{Read, check_free, nonsense};
+use super::{Read, check_free_of, check_world_number, load_free, nonsense, save_free};
 use crate::snapshot::{Reader, SnapshotError, Writer};
 use crate::world::handle::{WorldNumber, uses};
 use crate::world::joint::{Axis, Changed, Drive, Hold, JointEntry, JointSlot, Joints};
@@ -84,13 +84,14 @@ impl Joints {
     pub(super) fn save(&self, w: &mut Writer) {
         w.list(self.slots.iter(), |w, slot| {
             w.u32(slot.generation);
+            w.u32(slot.world);
             w.option(slot.entry.as_deref(), |w, entry| {
                 save_desc(&entry.desc, w);
                 w.u32(entry.first_row);
                 w.bool(entry.broken);
             });
         });
-        w.words(&self.free);
+        save_free(&self.free, w);
         w.u32(self.row_count);
         w.list(self.free_rows.iter(), |w, (rows, places)| {
             w.u32(*rows);
@@ -102,10 +103,10 @@ impl Joints {
         });
     }
 
-    fn load(r: &mut Reader<'_>) -> Read<Self> {
+    fn load(r: &mut Reader<'_>, worlds: u32) -> Read<Self> {
         let mut index = 0;
-        let slots = r.list(5, |r| {
-            let generation = uses(r.u32()?);
+        let slots = r.list(9, |r| {
+            let (generation, world) = (uses(r.u32()?), check_world_number(r.u32()?, worlds)?);
             let entry = r.option("a joint's slot", |r| {
                 let (desc, first_row, broken) = (load_desc(r)?, r.u32()?, r.bool("broken")?);
                 desc.check().map_err(|error| SnapshotError::World { what: "joint", index, error })?;
@@ -113,9 +114,9 @@ impl Joints {
                 Ok(Arc::new(JointEntry { desc, first_row, rows, broken }))
             })?;
             index += 1;
-            Ok(JointSlot { generation, entry })
+            Ok(JointSlot { generation, entry, world })
         })?;
-        let (free, row_count) = (r.words()?, r.u32()?);
+        let (free, row_count) = (load_free(r, worlds)?, r.u32()?);
         let free_rows = r.list(8, |r| Ok((r.u32()?, r.words()?)))?;
         let changed = r.list(5, |r| Ok(Changed { slot: r.u32()?, fresh: r.bool("changed joints")? }))?;
         let kinds = free_rows.len();
@@ -153,8 +154,9 @@ impl Joints {
 
 impl World {
     pub(super) fn load_joints(&mut self, r: &mut Reader<'_>) -> Read<()> {
-        let joints = Joints::load(r)?;
-        check_free("free joints", &joints.free, joints.slots.iter().map(|s| s.entry.is_some()))?;
+        let joints = Joints::load(r, self.worlds())?;
+        let is_of = |slot: u32, world: u32| joints.slots.get(slot as usize).is_some_and(|s| s.world == world);
+        check_free_of("free joints", &joints.free, is_of, joints.slots.iter().map(|s| s.entry.is_some()))?;
         joints.check_rows()?;
         if joints.slots.len() >= (LIMIT / 16) as usize {
             return nonsense("joints", format!("{} are more than a world holds", joints.slots.len()));
@@ -172,6 +174,10 @@ impl World {
             for body in [Some(entry.desc.body_a), entry.desc.body_b].into_iter().flatten() {
                 self.entry(body).map_err(|error| SnapshotError::World { what: "joint", index: joint, error })?;
                 held.push((body.index, joint));
+            }
+            let of = self.world_of_joint(entry.desc.body_a, entry.desc.body_b).ok();
+            if of != joints.slots.get(joint as usize).map(|slot| slot.world) {
+                return nonsense("joints", format!("joint {joint} is in another world than its bodies"));
             }
         }
         listed.sort_unstable();

@@ -1,6 +1,6 @@
-//! A world as bytes, and back. Everything that comes from bytes is checked as if a user had said it, and what the parts
-//! of a world say about each other besides: slots that are free or taken, joints that bodies list, rows that lie side
-//! by side. What follows from the rest is not written, but found again.
+//! Saving a world as bytes, and loading it. Everything loaded is checked as if a user had described it, and so is the
+//! consistency between the parts: free and used slots, joints listed by bodies, contiguous rows. What can be derived
+//! is not written.
 
 mod body;
 mod hull;
@@ -8,8 +8,10 @@ mod joint;
 mod soft;
 
 use super::handle::{WorldNumber, uses};
+use super::many::{Free, Many, SHARED};
 use super::{BodyKind, Edit, Features, HullTable, Names, Slot, World, finite3, unit};
 use crate::snapshot::{Reader, SnapshotError, Writer};
+use drystone_kernels::state::rigid::kind;
 use std::sync::Arc;
 
 /// A result of reading.
@@ -20,10 +22,10 @@ fn nonsense<T>(what: &'static str, why: impl Into<String>) -> Read<T> {
 }
 
 impl World {
-    /// Appends everything that the world is, and what was said to it and has not reached a device.
+    /// Appends the whole world, with the edits that have not reached a device.
     pub(crate) fn save(&self, w: &mut Writer) {
         let pool = hull::Pool::of(self);
-        w.vec3(self.gravity);
+        w.list(self.many.gravity.iter(), |w, gravity| w.vec3(*gravity));
         let f = self.features;
         [f.surfaces, f.rolling, f.bounces, f.sensors, f.curved, f.reports].into_iter().for_each(|bit| w.bool(bit));
         pool.save(w);
@@ -31,11 +33,12 @@ impl World {
         w.list(self.slots.iter(), |w, slot| {
             w.u32(slot.generation);
             w.bool(slot.sent);
+            w.u32(slot.world);
             w.option(slot.entry.as_deref(), |w, entry| entry.save(w, &pool));
         });
-        w.words(&self.free);
+        save_free(&self.free, w);
         w.u32(self.colliders.len() as u32);
-        w.words(&self.free_colliders);
+        save_free(&self.free_colliders, w);
         self.joints.save(w);
         self.save_soft(w);
         save_names(&self.names, w);
@@ -48,11 +51,23 @@ impl World {
 
     /// The world that [`World::save`] wrote. A device has its bodies below `bodies`, as far as they were sent.
     ///
-    /// Colliders and hulls are not said to have reached a device: who restores a world sends all of them.
+    /// Colliders and hulls are marked as not sent: whoever restores a world sends all of them.
     pub(crate) fn load(r: &mut Reader<'_>, bodies: u32) -> Read<Self> {
         // It may be from another process: handles of any world may be its own.
         let mut world = Self { number: WorldNumber::default(), ..Self::new() };
-        world.set_gravity(r.vec3()?).map_err(|e| SnapshotError::content("gravity", e.to_string()))?;
+        let gravity = r.list(12, Reader::vec3)?;
+        let worlds = gravity.len() as u32;
+        if worlds == 0 || worlds > kind::MOST_WORLDS {
+            return nonsense("worlds", format!("{worlds} of them"));
+        }
+        for gravity in &gravity {
+            finite3("gravity", *gravity).map_err(|e| SnapshotError::content("gravity", e.to_string()))?;
+        }
+        world.many = Many {
+            gravity: Arc::new(gravity),
+            members: Arc::new(vec![Vec::new(); worlds as usize]),
+            ..Many::default()
+        };
         let features = Features {
             surfaces: r.bool("features")?,
             rolling: r.bool("features")?,
@@ -64,26 +79,35 @@ impl World {
         let pool = hull::Pool::load(r)?;
         let mut hulls = HullTable::load(r, &pool)?;
         let mut index = 0;
-        world.slots = r.list(6, |r| {
+        let many = &mut world.many;
+        world.slots = r.list(10, |r| {
             let (generation, sent) = (uses(r.u32()?), r.bool("a body's slot")?);
+            let of = check_world_number(r.u32()?, worlds)?;
+            let local = many.take(of, index);
             let entry = r.option("a body's slot", |r| body::load(r, &pool, &hulls, index))?;
             index += 1;
-            Ok(Slot { generation, entry: entry.map(Arc::new), sent })
+            Ok(Slot { generation, entry: entry.map(Arc::new), sent, world: of, local })
         })?;
-        world.free = r.words()?;
-        check_free("free bodies", &world.free, world.slots.iter().map(|s| s.entry.is_some()))?;
+        world.free = load_free(r, worlds)?;
+        let is_of = |slot: u32, of: u32| world.slots.get(slot as usize).is_some_and(|s| s.world == of);
+        check_free_of("free bodies", &world.free, is_of, world.slots.iter().map(|s| s.entry.is_some()))?;
         world.load_colliders(r)?;
         hulls.count_users(world.slots.iter().filter_map(|s| s.entry.as_deref()).flat_map(|e| &e.hulls))?;
         world.hulls = Arc::new(hulls);
         world.load_joints(r)?;
         world.load_soft(r)?;
+        let moves =
+            |slot: &&Slot| slot.world == SHARED && slot.entry.as_ref().is_some_and(|e| e.desc.kind != BodyKind::Static);
+        if world.several() > 0 && world.soft_store().colours() > 0 || world.slots.iter().any(|s| moves(&s)) {
+            return nonsense("worlds", "soft bodies among several, or a body of all that moves");
+        }
         world.names = load_names("names of bodies", r, |slot| world.slot(slot).is_some())?;
         world.joint_names = load_names("names of joints", r, |slot| world.joints.slot(slot).is_some())?;
         world.edits = r.list(5, |r| Ok((r.u32()?, load_edit(r)?)))?;
         world.check_edits(bodies)?;
         let entries = world.slots.iter().filter_map(|s| s.entry.as_deref());
         world.continuous = entries.clone().filter(|e| e.desc.continuous).count() as u32;
-        // Those of colliders that are gone count, too: plans follow them.
+        // Features of removed colliders count too, because plans depend on them.
         world.features = entries.flat_map(|e| &e.desc.colliders).fold(features, Features::with);
         if (features.rolling || features.bounces) && !features.surfaces {
             return nonsense("features", "surfaces that roll or bounce, and none that does anything");
@@ -91,10 +115,10 @@ impl World {
         Ok(world)
     }
 
-    /// Who has which collider slot follows from the bodies.
+    /// Loads the collider slots; their owners follow from the bodies.
     fn load_colliders(&mut self, r: &mut Reader<'_>) -> Read<()> {
         let count = r.u32()? as usize;
-        self.free_colliders = r.words()?;
+        self.free_colliders = load_free(r, self.worlds())?;
         let used: usize = self.slots.iter().filter_map(|s| s.entry.as_deref()).map(|e| e.colliders.len()).sum();
         if used + self.free_colliders.len() != count {
             return nonsense("colliders", format!("{used} in use and {} free of {count}", self.free_colliders.len()));
@@ -110,13 +134,14 @@ impl World {
                 }
             }
         }
-        check_free("free colliders", &self.free_colliders, self.colliders.iter().map(Option::is_some))
+        check_free_of("free colliders", &self.free_colliders, |_, _| true, self.colliders.iter().map(Option::is_some))
     }
 
-    /// Edits are such as the world itself would have taken, and those that announce bodies are there.
+    /// Checks that every edit is one that the world itself would have accepted, and that every unsent body has an
+    /// edit that announces it.
     fn check_edits(&self, bodies: u32) -> Read<()> {
         let mut renewed = vec![false; self.slots.len()];
-        // What came before a body was removed or added says nothing to the one that is there now.
+        // Edits before a body was removed or added do not concern the body that is in the slot now.
         for (slot, edit) in self.edits.iter().rev() {
             let Some(new) = renewed.get_mut(*slot as usize) else {
                 return nonsense("edits", format!("of body {slot}, of {}", self.slots.len()));
@@ -126,7 +151,7 @@ impl World {
             } else if !*new {
                 let kind = self.slot(*slot).map(|e| e.desc.kind);
                 let fits = match edit {
-                    Edit::Body | Edit::Pose(..) => kind.is_some(),
+                    Edit::Body | Edit::Pose(..) | Edit::Renew => kind.is_some(),
                     Edit::Velocity(..) => kind.is_some_and(|k| k != BodyKind::Static),
                     Edit::Target(..) => kind == Some(BodyKind::Kinematic),
                     _ => kind == Some(BodyKind::Dynamic),
@@ -148,7 +173,20 @@ impl World {
     }
 }
 
-/// Free slots are those that nobody has, each once.
+/// The same of slots that belong to worlds, each of which is the one that `is_of` says.
+fn check_free_of(
+    what: &'static str,
+    free: &Free,
+    is_of: impl Fn(u32, u32) -> bool,
+    used: impl ExactSizeIterator<Item = bool>,
+) -> Read<()> {
+    if let Some((world, slot)) = free.all().into_iter().find(|(world, slot)| !is_of(*slot, *world)) {
+        return nonsense(what, format!("slot {slot} is not one of world {world}"));
+    }
+    check_free(what, &free.all().into_iter().map(|(_, slot)| slot).collect::<Vec<_>>(), used)
+}
+
+/// Checks that the free slots are exactly the unused ones, each once.
 fn check_free(what: &'static str, free: &[u32], used: impl ExactSizeIterator<Item = bool>) -> Read<()> {
     let mut taken: Vec<bool> = used.collect();
     for slot in free {
@@ -161,6 +199,26 @@ fn check_free(what: &'static str, free: &[u32], used: impl ExactSizeIterator<Ite
         None => Ok(()),
         Some(slot) => nonsense(what, format!("slot {slot} is missing")),
     }
+}
+
+fn save_free(free: &Free, w: &mut Writer) {
+    w.list(free.all().into_iter(), |w, (world, slot)| {
+        w.u32(world);
+        w.u32(slot);
+    });
+}
+
+/// A world of so many, or none.
+fn check_world_number(world: u32, worlds: u32) -> Read<u32> {
+    if world < worlds || world == SHARED { Ok(world) } else { nonsense("worlds", format!("{world} of {worlds}")) }
+}
+
+fn load_free(r: &mut Reader<'_>, worlds: u32) -> Read<Free> {
+    let mut free = Free::default();
+    for (world, slot) in r.list(8, |r| Ok((r.u32()?, r.u32()?)))? {
+        free.push(check_world_number(world, worlds)?, slot);
+    }
+    Ok(free)
 }
 
 fn save_names(names: &Names, w: &mut Writer) {
@@ -200,6 +258,7 @@ fn save_edit(edit: Edit, w: &mut Writer) {
         Edit::Body => w.u8(0),
         Edit::Force => w.u8(6),
         Edit::Damping => w.u8(9),
+        Edit::Renew => w.u8(10),
         Edit::Pose(position, rotation) | Edit::Target(position, rotation) => {
             w.u8(if matches!(edit, Edit::Pose(..)) { 1 } else { 3 });
             w.vec3(position);
@@ -231,6 +290,7 @@ fn load_edit(r: &mut Reader<'_>) -> Read<Edit> {
         7 => finite(r).map(|(a, b)| Edit::Push(a, b))?,
         8 => finite(r).map(|(a, b)| Edit::PushAt(a, b))?,
         9 => Edit::Damping,
+        10 => Edit::Renew,
         code => return nonsense("edits", format!("there is no edit {code}")),
     })
 }

@@ -1,13 +1,15 @@
-//! Soft bodies and attachments. Colours and rows are not written, but found again.
+//! Saving and loading soft bodies and attachments. Colours and rows are not written, but computed again.
 
 use super::{Read, nonsense};
 use crate::glam::Vec3;
 use crate::snapshot::{Reader, SnapshotError, Writer};
-use crate::world::soft::{AttachmentSlot, Counts, SoftBodies, SoftHinge, SoftSpring, SoftTetrahedron, SoftTriangle};
+use crate::world::soft::{
+    AttachmentSlot, Counts, SoftBodies, SoftHinge, SoftSpring, SoftSurface, SoftTetrahedron, SoftTriangle,
+};
 use crate::world::{AttachmentDesc, BodyHandle, SoftDesc, SoftHandle, World, finite3};
 use std::collections::BTreeMap;
 
-/// Places of soft bodies that were removed, at most: nothing in the bytes stands for them.
+/// Upper bound of the gaps left by removed soft bodies: the bytes contain nothing else that would bound them.
 const MOST_GAPS: u32 = 1 << 24;
 
 fn save_vectors(list: &[Vec3], w: &mut Writer) {
@@ -33,7 +35,13 @@ fn save_desc(desc: &SoftDesc, w: &mut Writer) {
     w.list(desc.triangles.iter(), |w, t| element(w, &t.corners, &[t.mu, t.lambda, t.damping]));
     w.list(desc.hinges.iter(), |w, h| element(w, &h.corners, &[h.stiffness, h.damping]));
     w.list(desc.tetrahedra.iter(), |w, t| element(w, &t.corners, &[t.mu, t.lambda, t.damping]));
+    w.list(desc.skin.iter(), |w, corners| corners.iter().for_each(|c| w.u32(*c)));
     w.option(desc.gravity_scale, Writer::f32);
+    w.option(desc.surface, |w, surface| {
+        [surface.radius, surface.friction].into_iter().for_each(|v| w.f32(v));
+        [surface.groups, surface.mask].into_iter().for_each(|v| w.u32(v));
+        w.bool(surface.meets_soft);
+    });
 }
 
 fn load_desc(r: &mut Reader<'_>) -> Read<SoftDesc> {
@@ -52,14 +60,19 @@ fn load_desc(r: &mut Reader<'_>) -> Read<SoftDesc> {
         tetrahedra: r.list(28, |r| {
             Ok(SoftTetrahedron { corners: corners(r)?, mu: r.f32()?, lambda: r.f32()?, damping: r.f32()? })
         })?,
+        skin: r.list(12, corners)?,
         gravity_scale: r.option("gravity_scale", Reader::f32)?,
+        surface: r.option("surface", |r| {
+            let (radius, friction, groups, mask) = (r.f32()?, r.f32()?, r.u32()?, r.u32()?);
+            Ok(SoftSurface { radius, friction, groups, mask, meets_soft: r.bool("surface")? })
+        })?,
     };
     desc.check().map_err(|e| SnapshotError::content("soft bodies", e.to_string()))?;
     Ok(desc)
 }
 
-fn counts(size: &Counts) -> [u32; 6] {
-    [size.particles, size.springs, size.membranes, size.hinges, size.tetrahedra, size.entries]
+fn counts(size: &Counts) -> [u32; 7] {
+    [size.particles, size.springs, size.membranes, size.hinges, size.tetrahedra, size.entries, size.faces]
 }
 
 impl World {
@@ -92,9 +105,9 @@ impl World {
 
     pub(super) fn load_soft(&mut self, r: &mut Reader<'_>) -> Read<()> {
         let wrong = |e: crate::world::WorldError| SnapshotError::content("soft bodies", e.to_string());
-        let slots = r.list(29, |r| {
-            let [particles, springs, membranes, hinges, tetrahedra, entries] = corners(r)?;
-            let size = Counts { particles, springs, membranes, hinges, tetrahedra, entries };
+        let slots = r.list(33, |r| {
+            let [particles, springs, membranes, hinges, tetrahedra, entries, faces] = corners(r)?;
+            let size = Counts { particles, springs, membranes, hinges, tetrahedra, entries, faces };
             let desc = r.option("a soft body", load_desc)?;
             let forces = r.list(16, |r| Ok((r.u32()?, r.vec3()?)))?;
             let forces: BTreeMap<u32, Vec3> = forces.into_iter().collect();
@@ -120,7 +133,7 @@ impl World {
             let broken = r.bool("attachments")?;
             let desc = r.option("attachments", |r| {
                 Ok(AttachmentDesc {
-                    soft: SoftHandle { index: r.u32()? },
+                    soft: SoftHandle { index: r.u32()?, generation: 0 },
                     particle: r.u32()?,
                     body: r.option("attachments", |r| Ok(BodyHandle { index: r.u32()?, generation: r.u32()? }))?,
                     anchor: Some(r.vec3()?),

@@ -1,13 +1,15 @@
-//! What holds a particle to a body or to the world.
+//! Attachments: constraints that hold a particle to a body or to the world.
 
 use super::SoftHandle;
 use crate::glam::Vec3;
 use crate::world::{BodyHandle, WorldError, finite3, positive};
 
-/// Names an attachment. Stays unique when others come and go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Identifies an attachment. Its slot is never reused.
+#[derive(Clone, Copy, Debug)]
 pub struct AttachmentHandle {
     pub(crate) index: u32,
+    /// Which world it is of; slots are used once.
+    pub(crate) generation: u32,
 }
 
 impl AttachmentHandle {
@@ -19,6 +21,7 @@ impl AttachmentHandle {
 
 /// An attachment to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AttachmentDesc {
     /// The soft body.
     pub soft: SoftHandle,
@@ -26,11 +29,12 @@ pub struct AttachmentDesc {
     pub particle: u32,
     /// The rigid body, or the world.
     pub body: Option<BodyHandle>,
-    /// Where on it: in the body's space, or in the world. Where the particle was described to be when there is none.
+    /// The point that holds the particle, in the body's space or in the world. `None` is where the particle was
+    /// described to be.
     pub anchor: Option<Vec3>,
-    /// Newtons a metre; infinite by default: it does not give way.
+    /// Stiffness, N/m; infinite by default: it does not give way.
     pub stiffness: f32,
-    /// Newtons that it lets go at; infinite by default.
+    /// Force at which it lets go, newtons; infinite by default.
     pub max_force: f32,
 }
 
@@ -46,21 +50,21 @@ impl AttachmentDesc {
         Self { body: Some(body), ..Self::to_world(soft, particle) }
     }
 
-    /// Holds it there: in the body's space, or in the world.
+    /// Sets the point that holds the particle, in the body's space or in the world.
     #[must_use]
     pub fn at(mut self, anchor: Vec3) -> Self {
         self.anchor = Some(anchor);
         self
     }
 
-    /// Lets go at so many newtons.
+    /// Sets the force at which it lets go, newtons.
     #[must_use]
     pub fn max_force(mut self, newtons: f32) -> Self {
         self.max_force = newtons;
         self
     }
 
-    /// Gives way by so many newtons a metre.
+    /// Sets the stiffness, N/m.
     #[must_use]
     pub fn stiffness(mut self, newtons_a_metre: f32) -> Self {
         self.stiffness = newtons_a_metre;

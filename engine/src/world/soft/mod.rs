@@ -1,4 +1,4 @@
-//! Soft bodies as they are described: particles, and what holds them together.
+//! Descriptions of soft bodies: particles, and the elements that hold them together.
 //!
 //! A soft body is a list of particles and of elements between them: springs, triangles of cloth with hinges at their
 //! sides, tetrahedra. Particles are named by the body's handle and a number. They are solved together with rigid bodies
@@ -33,11 +33,14 @@ pub(crate) use topology::Topology;
 
 use super::{WorldError, finite1, finite3, not_negative, positive};
 use crate::glam::Vec3;
+use std::collections::BTreeMap;
 
 /// Names a soft body. Stays unique when others come and go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub struct SoftHandle {
     pub(crate) index: u32,
+    /// Which world it is of; slots are used once.
+    pub(crate) generation: u32,
 }
 
 impl SoftHandle {
@@ -49,12 +52,13 @@ impl SoftHandle {
 
 /// A line between two particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SoftSpring {
     /// Its ends.
     pub ends: [u32; 2],
     /// Length at rest, metres.
     pub rest: f32,
-    /// Newtons a metre; infinite for one that keeps its length, whatever pulls.
+    /// Stiffness, N/m; infinite for a spring that keeps its length under any load.
     pub stiffness: f32,
     /// Newton seconds a metre, of the rate of its length.
     pub damping: f32,
@@ -62,6 +66,7 @@ pub struct SoftSpring {
 
 /// A triangle of cloth. Its rest shape is that of [`SoftDesc::rest`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SoftTriangle {
     /// Its corners.
     pub corners: [u32; 3],
@@ -75,6 +80,7 @@ pub struct SoftTriangle {
 
 /// Two triangles that share a side. The angle at rest is that of [`SoftDesc::rest`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SoftHinge {
     /// The ends of the side, the corner to the left of it, and the one to the right.
     pub corners: [u32; 4],
@@ -86,6 +92,7 @@ pub struct SoftHinge {
 
 /// A tetrahedron. Its rest shape is that of [`SoftDesc::rest`]; corners are in either order.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SoftTetrahedron {
     /// Its corners.
     pub corners: [u32; 4],
@@ -97,14 +104,42 @@ pub struct SoftTetrahedron {
     pub damping: f32,
 }
 
+impl SoftSpring {
+    /// A spring without damping: its ends, its length at rest in metres, and its stiffness in N/m.
+    pub fn new(ends: [u32; 2], rest: f32, stiffness: f32) -> Self {
+        Self { ends, rest, stiffness, damping: 0.0 }
+    }
+}
+
+impl SoftTriangle {
+    /// A triangle without damping: its corners, and Lame coefficients times thickness in N/m.
+    pub fn new(corners: [u32; 3], mu: f32, lambda: f32) -> Self {
+        Self { corners, mu, lambda, damping: 0.0 }
+    }
+}
+
+impl SoftHinge {
+    /// A hinge without damping: its corners, and its stiffness in N m a radian.
+    pub fn new(corners: [u32; 4], stiffness: f32) -> Self {
+        Self { corners, stiffness, damping: 0.0 }
+    }
+}
+
+impl SoftTetrahedron {
+    /// A tetrahedron without damping: its corners, and Lame coefficients in pascals.
+    pub fn new(corners: [u32; 4], mu: f32, lambda: f32) -> Self {
+        Self { corners, mu, lambda, damping: 0.0 }
+    }
+}
+
 /// A soft body to be added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SoftDesc {
-    /// Where its particles are at rest: what triangles, hinges and tetrahedra go back to.
+    /// Rest positions of the particles, metres: the shape to which triangles, hinges and tetrahedra return.
     pub rest: Vec<Vec3>,
-    /// Where they are now; empty when they are at rest.
+    /// Initial positions, metres; empty when they are the rest positions.
     pub positions: Vec<Vec3>,
-    /// How they move; empty when they do not.
+    /// Initial velocities, metres a second; empty when all are 0.
     pub velocities: Vec<Vec3>,
     /// Kilograms, one for each particle.
     pub masses: Vec<f32>,
@@ -116,15 +151,57 @@ pub struct SoftDesc {
     pub hinges: Vec<SoftHinge>,
     /// Tetrahedra.
     pub tetrahedra: Vec<SoftTetrahedron>,
+    /// Further triangles of its surface, which are drawn and which rays meet, and nothing else: for cloth of springs.
+    /// Triangles of cloth, and the outside of tetrahedra, are drawn anyway.
+    pub skin: Vec<[u32; 3]>,
     /// How strongly gravity acts on it, 1 by default.
     pub gravity_scale: Option<f32>,
+    /// How its particles touch rigid bodies; none for particles that pass through them.
+    pub surface: Option<SoftSurface>,
+}
+
+/// How particles touch rigid bodies, and surfaces other soft ones. Particles inside of a solid touch nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SoftSurface {
+    /// Distance that bodies keep from particles, metres: half of the thickness of cloth.
+    pub radius: f32,
+    /// Coefficient of friction, combined with that of a collider as colliders' are.
+    pub friction: f32,
+    /// Groups the particles belong to, as in [`Collider`](super::Collider).
+    pub groups: u32,
+    /// Groups they collide with.
+    pub mask: u32,
+    /// Whether its triangles, lines and particles touch those of soft bodies that say so too, its own among them: with
+    /// twice the radius as the thickness, and friction. They never cross then, if they do not cross at the start.
+    /// Particles that are nearer than four radii at rest, in one body, touch later. Off by default: it takes time.
+    pub meets_soft: bool,
+}
+
+impl SoftSurface {
+    /// Of a radius and a coefficient of friction, in all groups.
+    pub fn new(radius: f32, friction: f32) -> Self {
+        Self { radius, friction, groups: u32::MAX, mask: u32::MAX, meets_soft: false }
+    }
+
+    /// Makes it touch soft bodies, its own among them: see [`SoftSurface::meets_soft`].
+    #[must_use]
+    pub fn meeting_soft(mut self) -> Self {
+        self.meets_soft = true;
+        self
+    }
+
+    fn check(&self) -> Result<(), WorldError> {
+        not_negative("radius", self.radius)?;
+        not_negative("friction", self.friction)
+    }
 }
 
 /// Most elements of a kind: they are numbered with 27 bits.
 const MOST: usize = 1 << 26;
 
 impl SoftDesc {
-    /// Particles there are.
+    /// Number of particles.
     pub fn len(&self) -> usize {
         self.rest.len()
     }
@@ -134,7 +211,7 @@ impl SoftDesc {
         self.rest.is_empty()
     }
 
-    /// Moves all of it.
+    /// Moves the whole body by a distance, metres.
     #[must_use]
     pub fn moved(mut self, by: Vec3) -> Self {
         self.rest.iter_mut().chain(&mut self.positions).for_each(|p| *p += by);
@@ -158,17 +235,50 @@ impl SoftDesc {
         self
     }
 
-    /// Where particle `index` begins.
+    /// Gives it another surface, or none.
+    #[must_use]
+    pub fn touching(mut self, surface: impl Into<Option<SoftSurface>>) -> Self {
+        self.surface = surface.into();
+        self
+    }
+
+    /// The sides of triangles and of tetrahedra that have nothing behind them, corners counter-clockwise from outside.
+    pub fn outside(&self) -> Vec<[u32; 3]> {
+        let mut sides: BTreeMap<[u32; 3], Option<[u32; 3]>> = BTreeMap::new();
+        for t in &self.tetrahedra {
+            let [a, b, c, d] = t.corners.map(|c| self.rest[c as usize]);
+            let turned = (b - a).dot((c - a).cross(d - a)) < 0.0;
+            let [a, b, c, d] = t.corners;
+            for [x, y, z] in [[a, c, b], [a, b, d], [b, c, d], [a, d, c]] {
+                let side = if turned { [x, z, y] } else { [x, y, z] };
+                let mut key = side;
+                key.sort_unstable();
+                // One that is there twice lies between two.
+                sides.entry(key).and_modify(|s| *s = None).or_insert(Some(side));
+            }
+        }
+        self.triangles.iter().map(|t| t.corners).chain(sides.into_values().flatten()).collect()
+    }
+
+    /// All triangles of the surface: [`SoftDesc::outside`], and [`SoftDesc::skin`].
+    pub fn surface_triangles(&self) -> Vec<[u32; 3]> {
+        let mut all = self.outside();
+        all.extend(&self.skin);
+        all
+    }
+
+    /// Initial position of particle `index`.
     pub fn position(&self, index: usize) -> Vec3 {
         self.positions.get(index).or_else(|| self.rest.get(index)).copied().unwrap_or_default()
     }
 
-    /// How it moves in the beginning.
+    /// Initial velocity of particle `index`.
     pub fn velocity(&self, index: usize) -> Vec3 {
         self.velocities.get(index).copied().unwrap_or_default()
     }
 
-    /// Says what is wrong with it, if anything is.
+    /// Checks the description as [`World::add_soft`](super::World::add_soft) does. The error names the first invalid
+    /// value.
     pub fn check(&self) -> Result<(), WorldError> {
         let count = self.len();
         if count == 0 {
@@ -189,6 +299,7 @@ impl SoftDesc {
             ("triangles", self.triangles.len()),
             ("hinges", self.hinges.len()),
             ("tetrahedra", self.tetrahedra.len()),
+            ("triangles of the skin", self.skin.len()),
             ("particles", count),
         ];
         if let Some((what, _)) = elements.into_iter().find(|(_, count)| *count > MOST) {
@@ -199,6 +310,7 @@ impl SoftDesc {
         self.velocities.iter().try_for_each(|v| finite3("velocities", *v))?;
         self.masses.iter().try_for_each(|m| positive("masses", *m))?;
         self.gravity_scale.map_or(Ok(()), |s| finite1("gravity_scale", s))?;
+        self.surface.map_or(Ok(()), |s| s.check())?;
         for (index, spring) in self.springs.iter().enumerate() {
             let wrong = |error| WorldError::Element { kind: "springs", index, error: Box::new(error) };
             self.check_spring(spring).map_err(wrong)?;
@@ -236,6 +348,10 @@ impl SoftDesc {
                 solid(x.dot(y.cross(z)).abs(), x.length() * y.length() * z.length())
             };
             check().map_err(wrong)?;
+        }
+        for (index, corners) in self.skin.iter().enumerate() {
+            let wrong = |error| WorldError::Element { kind: "skin", index, error: Box::new(error) };
+            self.corners(corners).map_err(wrong)?;
         }
         Ok(())
     }

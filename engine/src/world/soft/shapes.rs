@@ -1,8 +1,15 @@
-//! Soft bodies that the engine makes: ropes, grids of cloth, blocks and balls of tetrahedra.
+//! Ready-made soft bodies: ropes, grids of cloth, blocks and balls of tetrahedra.
 
-use super::{SoftDesc, SoftHinge, SoftSpring, SoftTetrahedron, SoftTriangle};
+use super::{SoftDesc, SoftHinge, SoftSpring, SoftSurface, SoftTetrahedron, SoftTriangle};
 use crate::glam::Vec3;
 use std::collections::BTreeMap;
+
+/// Radius of ropes and cloth, as a part of the distance of their particles.
+const THIN: f32 = 0.1;
+/// The same of solids, which have a surface of their own.
+const THINNER: f32 = 0.02;
+/// Coefficient of friction, as that of colliders.
+const FRICTION: f32 = 0.5;
 
 /// What a cloth is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,19 +62,20 @@ impl Solid {
 }
 
 impl SoftDesc {
-    /// A rope of `particles` springs and one from `from` to `to`, of so many kilograms together. A stiffness that is
-    /// infinite keeps its length.
+    /// A rope of `particles` particles from `from` to `to`, with springs between them and `mass` kilograms in total.
+    /// With an infinite stiffness it keeps its length.
     pub fn rope(from: Vec3, to: Vec3, particles: u32, mass: f32, stiffness: f32, damping: f32) -> Self {
         let count = particles.max(2);
         let at = |i: u32| from.lerp(to, i as f32 / (count - 1) as f32);
         let rest = (to - from).length() / (count - 1) as f32;
         let spring = |i: u32| SoftSpring { ends: [i, i + 1], rest, stiffness, damping };
-        // What the ends carry is half of what the others do.
+        // The end particles have half the mass of the others.
         let share = |i: u32| mass / (count - 1) as f32 * if i == 0 || i + 1 == count { 0.5 } else { 1.0 };
         Self {
             rest: (0..count).map(at).collect(),
             masses: (0..count).map(share).collect(),
             springs: (0..count - 1).map(spring).collect(),
+            surface: Some(SoftSurface::new(THIN * rest, FRICTION)),
             ..Self::default()
         }
     }
@@ -89,8 +97,8 @@ impl SoftDesc {
         Self::from_triangles(rest, &triangles, cloth)
     }
 
-    /// Cloth over any triangles. Masses are those of a third of each triangle at a particle; sides that two triangles
-    /// share bend.
+    /// Cloth made of any triangles. Each particle gets a third of the mass of each of its triangles; sides shared by
+    /// two triangles become hinges.
     pub fn from_triangles(rest: Vec<Vec3>, triangles: &[[u32; 3]], cloth: &Cloth) -> Self {
         let shear = cloth.stretch / (2.0 * (1.0 + cloth.poisson));
         let lambda = cloth.stretch * cloth.poisson / (1.0 - cloth.poisson * cloth.poisson);
@@ -112,7 +120,7 @@ impl SoftDesc {
         let hinge = |((a, b), mut wings): ((u32, u32), Vec<(u32, f32)>)| {
             wings.sort_by(|x, y| x.1.total_cmp(&y.1));
             let [(c, _), (d, _)] = wings[..] else { return None };
-            // Of a plate that bends about a side, both triangles take part: k = 3 D e^2 / (both areas).
+            // A plate that bends about a shared side bends both triangles: k = 3 D e^2 / (sum of both areas).
             let edge = (place(b) - place(a)).length();
             let both = area(&[a, b, c]) + area(&[b, a, d]);
             let share = 3.0 * edge * edge / both;
@@ -125,7 +133,8 @@ impl SoftDesc {
         let hinges = if cloth.bend > 0.0 { sides.into_iter().filter_map(hinge).collect() } else { Vec::new() };
         let membrane = |t: &[u32; 3]| SoftTriangle { corners: *t, mu: shear, lambda, damping: cloth.damping };
         let triangles = triangles.iter().map(membrane).collect();
-        Self { masses, triangles, hinges, rest, ..Self::default() }
+        let cloth = Self { masses, triangles, hinges, rest, ..Self::default() };
+        cloth.with_surface(THIN)
     }
 
     /// A block of tetrahedra around a centre, five to a cell, with so many cells along each side.
@@ -164,7 +173,7 @@ impl SoftDesc {
         Self::from_tetrahedra(ball.rest, &corners, solid)
     }
 
-    /// A solid of any tetrahedra. Masses are those of a quarter of each at a particle.
+    /// A solid made of any tetrahedra. Each particle gets a quarter of the mass of each of its tetrahedra.
     pub fn from_tetrahedra(rest: Vec<Vec3>, corners: &[[u32; 4]], solid: &Solid) -> Self {
         let (mu, lambda) = solid.lame();
         let place = |i: u32| rest.get(i as usize).copied().unwrap_or_default();
@@ -180,6 +189,46 @@ impl SoftDesc {
         }
         let made = |t: &[u32; 4]| SoftTetrahedron { corners: *t, mu, lambda, damping: solid.damping };
         let tetrahedra = corners.iter().map(made).collect();
-        Self { masses, tetrahedra, rest, ..Self::default() }
+        let solid = Self { masses, tetrahedra, rest, ..Self::default() };
+        solid.with_surface(THINNER)
+    }
+
+    /// Cloth and solids of the same particles: [`from_triangles`](Self::from_triangles) and
+    /// [`from_tetrahedra`](Self::from_tetrahedra) in one. The radius of the surface is that of the solid if there are
+    /// tetrahedra.
+    pub fn from_mesh(
+        rest: Vec<Vec3>,
+        triangles: &[[u32; 3]],
+        cloth: &Cloth,
+        tetrahedra: &[[u32; 4]],
+        solid: &Solid,
+    ) -> Self {
+        if tetrahedra.is_empty() {
+            return Self::from_triangles(rest, triangles, cloth);
+        }
+        let mut made = Self::from_tetrahedra(rest.clone(), tetrahedra, solid);
+        if !triangles.is_empty() {
+            let skin = Self::from_triangles(rest, triangles, cloth);
+            made.masses.iter_mut().zip(skin.masses).for_each(|(mass, more)| *mass += more);
+            (made.triangles, made.hinges) = (skin.triangles, skin.hinges);
+        }
+        made
+    }
+
+    /// A surface as thick as this part of the mean side of its triangles.
+    fn with_surface(mut self, part: f32) -> Self {
+        let (mut sum, mut count) = (0.0, 0.0f32);
+        let place = |i: u32| self.rest.get(i as usize).copied().unwrap_or_default();
+        let corners =
+            self.triangles.iter().map(|t| &t.corners[..]).chain(self.tetrahedra.iter().map(|t| &t.corners[..]));
+        for corners in corners {
+            sum += (place(corners[1]) - place(corners[0])).length();
+            count += 1.0;
+        }
+        let side = sum / count.max(1.0);
+        // What is no length is found by `check`, where it comes from.
+        let radius = if side.is_finite() { part * side } else { 0.0 };
+        self.surface = Some(SoftSurface::new(radius, FRICTION));
+        self
     }
 }

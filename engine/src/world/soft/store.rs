@@ -1,10 +1,11 @@
 //! The world's soft bodies: slots, where each begins in the device's lists, and what the device does not have yet.
 //!
-//! Particles and elements of a body that was removed leave a gap: their places are not used again. What does not change is
-//! written anew as a whole when a body or an attachment comes or goes; states are written once and belong to the device.
+//! Particles and elements of a removed body leave a gap that is not reused. Constant tables are rewritten as a whole
+//! when a body or an attachment is added or removed; states are written once and then belong to the device.
 
 use super::{AttachmentDesc, AttachmentHandle, SoftDesc, SoftHandle, Topology};
 use crate::glam::Vec3;
+use crate::world::handle::WorldNumber;
 use crate::world::{BodyHandle, World, WorldError, finite3};
 use drystone_kernels::state::soft::soft_entry;
 use std::collections::BTreeMap;
@@ -19,8 +20,10 @@ pub(crate) struct Counts {
     pub membranes: u32,
     pub hinges: u32,
     pub tetrahedra: u32,
-    /// Of particles, in elements; those of attachments are not counted.
+    /// Entries of particles in elements; those of attachments are not counted.
     pub entries: u32,
+    /// Pieces of surfaces that meet soft ones.
+    pub faces: u32,
 }
 
 impl Counts {
@@ -32,12 +35,13 @@ impl Counts {
             desc.hinges.len(),
             desc.tetrahedra.len(),
             topology.entries.len(),
+            topology.faces.len(),
         ];
-        let [particles, springs, membranes, hinges, tetrahedra, entries] = lengths.map(|l| l as u32);
-        Self { particles, springs, membranes, hinges, tetrahedra, entries }
+        let [particles, springs, membranes, hinges, tetrahedra, entries, faces] = lengths.map(|l| l as u32);
+        Self { particles, springs, membranes, hinges, tetrahedra, entries, faces }
     }
 
-    /// All of both, or nothing when there would be too many.
+    /// The sum of both; `None` when a count would be too large.
     fn plus(&self, more: &Self) -> Option<Self> {
         let add = |a: u32, b: u32| a.checked_add(b).filter(|sum| *sum < 1 << soft_entry::BITS);
         Some(Self {
@@ -47,6 +51,7 @@ impl Counts {
             hinges: add(self.hinges, more.hinges)?,
             tetrahedra: add(self.tetrahedra, more.tetrahedra)?,
             entries: self.entries.checked_add(more.entries).filter(|sum| *sum < 1 << 29)?,
+            faces: self.faces.checked_add(more.faces).filter(|sum| *sum < 1 << 29)?,
         })
     }
 }
@@ -62,11 +67,11 @@ pub(crate) struct SoftEntry {
 pub(in crate::world) struct SoftSlot {
     /// Where it begins.
     pub first: Counts,
-    /// What it takes up, also when it is no longer there.
+    /// Its size in the lists, which stays occupied after it was removed.
     pub size: Counts,
     /// Shared with copies of the world.
     pub entry: Option<Arc<SoftEntry>>,
-    /// Forces on particles that the user lets act.
+    /// Forces on particles that the user applies, newtons.
     pub forces: Arc<BTreeMap<u32, Vec3>>,
 }
 
@@ -74,7 +79,7 @@ pub(in crate::world) struct SoftSlot {
 pub(in crate::world) struct AttachmentSlot {
     /// With an anchor.
     pub desc: Option<AttachmentDesc>,
-    /// The device said that it has let go.
+    /// Whether the device reported that it has let go.
     pub broken: bool,
 }
 
@@ -88,14 +93,16 @@ pub(crate) struct SentSoft {
 /// All soft bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SoftBodies {
+    /// Of their world.
+    pub(in crate::world) number: WorldNumber,
     pub(in crate::world) slots: Vec<SoftSlot>,
     pub(in crate::world) attachments: Vec<AttachmentSlot>,
     pub(in crate::world) used: Counts,
     /// Particles, springs and attachments whose states the device has.
     pub(in crate::world) sent: (u32, u32, u32),
-    /// Whether what does not change is not on the device as it is.
+    /// Whether the device's constant tables are out of date.
     pub(in crate::world) changed: bool,
-    /// Another one whenever something changes.
+    /// A number that changes with every change of the constant tables.
     version: u64,
 }
 
@@ -105,6 +112,11 @@ fn next_version() -> u64 {
 }
 
 impl SoftBodies {
+    /// None, of a world of this number.
+    pub fn of(number: WorldNumber) -> Self {
+        Self { number, ..Self::default() }
+    }
+
     /// Places in use, gaps included.
     pub fn used(&self) -> Counts {
         self.used
@@ -121,9 +133,33 @@ impl SoftBodies {
         entries.map(|e| e.topology.colour_count).max().unwrap_or(0)
     }
 
+    /// Pieces of surfaces that the device has contacts of: those of bodies whose particles it has.
+    pub fn sent_faces(&self) -> u32 {
+        let first = self.slots.iter().find(|s| s.first.particles + s.size.particles > self.sent.0);
+        first.map_or(self.used.faces, |s| s.first.faces)
+    }
+
     /// Slots of bodies that were ever used.
     pub fn slot_count(&self) -> u32 {
         self.slots.len() as u32
+    }
+
+    /// Triangles of the surfaces of all bodies that are there.
+    pub fn triangles(&self) -> u32 {
+        let entries = self.slots.iter().filter_map(|s| s.entry.as_deref());
+        entries.fold(0, |sum: u32, e| sum.saturating_add(e.topology.surface.len() as u32))
+    }
+
+    /// The soft body of a triangle in the device's list, its number within the body, and its particles.
+    pub fn triangle(&self, triangle: u32) -> Option<(SoftHandle, u32, [u32; 3])> {
+        let mut within = triangle as usize;
+        for (slot, _, entry, _) in self.entries() {
+            if let Some(corners) = entry.topology.surface.get(within) {
+                return Some((self.handle(slot), within as u32, *corners));
+            }
+            within -= entry.topology.surface.len();
+        }
+        None
     }
 
     /// Bodies that are there, by slot: where each begins, what it is, and the forces on its particles.
@@ -146,47 +182,47 @@ impl SoftBodies {
         self.slots.get(soft.index as usize).map_or(0, |s| s.first.particles)
     }
 
-    /// Whose a particle of the device's list is.
+    /// The soft body, and the number within it, of a particle of the device's list.
     pub fn owner(&self, particle: u32) -> Option<(SoftHandle, u32)> {
         let slot = self.slots.partition_point(|s| s.first.particles <= particle).checked_sub(1)?;
         let found = &self.slots[slot];
         let within = particle - found.first.particles;
-        (within < found.size.particles).then_some((SoftHandle { index: slot as u32 }, within))
+        (within < found.size.particles).then_some((self.handle(slot as u32), within))
     }
 
-    /// What the device has of the states: particles, springs, attachments.
+    /// Number of states that the device has: particles, springs, attachments.
     pub fn sent_states(&self) -> (u32, u32, u32) {
         self.sent
     }
 
-    /// Whether the device does not have everything as it is.
+    /// Whether the device's constant tables are out of date, or states are missing.
     pub fn is_changed(&self) -> bool {
         self.changed
     }
 
-    /// What does not change has to be written anew.
+    /// Marks the constant tables to be written again.
     pub fn send_again(&mut self) {
         self.changed = true;
     }
 
-    /// The device has nothing.
+    /// Marks everything as missing on the device.
     pub fn send_all(&mut self) {
         (self.changed, self.sent) = (true, (0, 0, 0));
     }
 
-    /// The device has everything. Returns what [`SoftBodies::unsend`] takes.
+    /// Notes that everything was sent. Returns what [`SoftBodies::unsend`] needs.
     pub fn sent(&mut self) -> SentSoft {
         let before = SentSoft { sent: self.sent, changed: self.changed };
         (self.sent, self.changed) = ((self.used.particles, self.used.springs, self.attachment_count()), false);
         before
     }
 
-    /// What was sent never arrived.
+    /// Undoes [`SoftBodies::sent`], because the step was not made.
     pub fn unsend(&mut self, before: SentSoft) {
         (self.sent, self.changed) = (before.sent, self.changed || before.changed);
     }
 
-    /// Whether what does not change is the same in a copy of the world.
+    /// Whether the constant tables are the same as in a copy of the world.
     pub fn is_same(&self, other: &Self) -> bool {
         self.version == other.version
     }
@@ -200,7 +236,15 @@ impl SoftBodies {
         let slot = self.attachments.get_mut(index as usize)?;
         slot.desc.as_ref()?;
         slot.broken = true;
-        Some(AttachmentHandle { index })
+        Some(self.attachment_handle(index))
+    }
+
+    fn handle(&self, index: u32) -> SoftHandle {
+        SoftHandle { index, generation: self.number.generation(0) }
+    }
+
+    fn attachment_handle(&self, index: u32) -> AttachmentHandle {
+        AttachmentHandle { index, generation: self.number.generation(0) }
     }
 
     fn push(&mut self, desc: SoftDesc) -> Option<SoftHandle> {
@@ -211,7 +255,7 @@ impl SoftBodies {
         self.slots.push(SoftSlot { first: self.used, size, entry, forces: Arc::default() });
         self.used = used;
         self.change();
-        Some(SoftHandle { index: self.slots.len() as u32 - 1 })
+        Some(self.handle(self.slots.len() as u32 - 1))
     }
 
     /// The same from a snapshot: `entry` is none where one was removed.
@@ -234,10 +278,19 @@ impl SoftBodies {
 }
 
 impl World {
-    /// Adds a soft body. Between steps, too: it is there from the start of the next one.
+    /// Adds a soft body; it takes part from the next step on. An error, and no change, when the description is
+    /// invalid.
     pub fn add_soft(&mut self, desc: SoftDesc) -> Result<SoftHandle, WorldError> {
         desc.check()?;
+        if self.several() > 0 {
+            return Err(WorldError::SoftAmongWorlds);
+        }
         let limit = 1 << soft_entry::BITS;
+        // Triangles are numbered with as many bits.
+        let triangles = u64::from(self.soft.triangles()) + desc.triangles.len() as u64 + desc.skin.len() as u64;
+        if triangles + 4 * desc.tetrahedra.len() as u64 > 1 << 29 {
+            return Err(WorldError::Full { what: "triangles of surfaces", limit: 1 << 29 });
+        }
         self.soft.push(desc).ok_or(WorldError::Full { what: "particles, or elements of a kind", limit })
     }
 
@@ -252,16 +305,35 @@ impl World {
 
     /// The description a soft body was added with.
     pub fn soft_desc(&self, soft: SoftHandle) -> Result<&SoftDesc, WorldError> {
+        if !self.soft.number.knows(soft.generation) {
+            return Err(WorldError::ForeignSoft { index: soft.index });
+        }
         let entry = self.soft.slots.get(soft.index as usize).and_then(|s| s.entry.as_deref());
         entry.map(|e| &e.desc).ok_or(WorldError::StaleSoft { index: soft.index })
     }
 
-    /// Handles of all soft bodies.
-    pub fn soft_bodies(&self) -> impl Iterator<Item = SoftHandle> {
-        (0..).zip(&self.soft.slots).filter(|(_, s)| s.entry.is_some()).map(|(index, _)| SoftHandle { index })
+    /// Triangles of a soft body's surface, as numbers of its particles: those of cloth, the outside of tetrahedra,
+    /// counter-clockwise from outside, and its [`skin`](SoftDesc::skin). They never change; a host copies them into an
+    /// index buffer once, with [`World::soft_first_vertex`] as the offset of the vertices.
+    pub fn soft_triangles(&self, soft: SoftHandle) -> Result<&[[u32; 3]], WorldError> {
+        self.soft_desc(soft)?;
+        let entry = self.soft.slots.get(soft.index as usize).and_then(|s| s.entry.as_deref());
+        Ok(entry.map_or(&[], |e| &e.topology.surface))
     }
 
-    /// Lets a force act on a particle until it is changed, newtons in world space.
+    /// Where the vertices of a soft body begin in the list of all vertices
+    /// ([`SoftVertex`](crate::layout::SoftVertex)). It never changes.
+    pub fn soft_first_vertex(&self, soft: SoftHandle) -> Result<u32, WorldError> {
+        self.soft_desc(soft)?;
+        Ok(self.soft.first(soft))
+    }
+
+    /// Handles of all soft bodies.
+    pub fn soft_bodies(&self) -> impl Iterator<Item = SoftHandle> {
+        (0..).zip(&self.soft.slots).filter(|(_, s)| s.entry.is_some()).map(|(index, _)| self.soft.handle(index))
+    }
+
+    /// Sets the force on a particle, newtons in world space; it acts until it is changed.
     pub fn set_particle_force(&mut self, soft: SoftHandle, particle: u32, force: Vec3) -> Result<(), WorldError> {
         finite3("force", force)?;
         self.check_particle(soft, particle)?;
@@ -294,7 +366,7 @@ impl World {
         let desc = AttachmentDesc { anchor: Some(desc.anchor.unwrap_or(anchor)), ..desc };
         self.soft.attachments.push(AttachmentSlot { desc: Some(desc), broken: false });
         self.soft.change();
-        Ok(AttachmentHandle { index: self.soft.attachment_count() - 1 })
+        Ok(self.soft.attachment_handle(self.soft.attachment_count() - 1))
     }
 
     /// Lets a particle go. The handle is stale from now on.
@@ -307,11 +379,14 @@ impl World {
 
     /// The description of an attachment, with its anchor.
     pub fn attachment(&self, attachment: AttachmentHandle) -> Result<&AttachmentDesc, WorldError> {
+        if !self.soft.number.knows(attachment.generation) {
+            return Err(WorldError::ForeignAttachment { index: attachment.index });
+        }
         let slot = self.soft.attachments.get(attachment.index as usize);
         slot.and_then(|s| s.desc.as_ref()).ok_or(WorldError::StaleAttachment { index: attachment.index })
     }
 
-    /// Whether an attachment has let go: its force was more than it bears.
+    /// Whether an attachment has let go because its force exceeded `max_force`.
     pub fn has_let_go(&self, attachment: AttachmentHandle) -> Result<bool, WorldError> {
         self.attachment(attachment)?;
         Ok(self.soft.attachments[attachment.index as usize].broken)

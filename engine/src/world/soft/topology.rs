@@ -1,8 +1,10 @@
-//! What does not change about a soft body: a colour for every particle, so that no two of one colour share an element, and
-//! for every particle the elements that it is a corner of.
+//! Constant topology of a soft body: a colour for every particle, such that no two particles of one colour share an
+//! element, and for every particle the elements it is a corner of.
 
 use super::SoftDesc;
 use drystone_kernels::state::soft::soft_entry;
+use drystone_kernels::state::soft_pairs::owns;
+use std::collections::BTreeSet;
 
 /// Colours and rows of a soft body; entries number elements within the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,10 @@ pub(crate) struct Topology {
     pub first: Vec<u32>,
     /// See [`soft_entry`].
     pub entries: Vec<u32>,
+    /// Triangles of the surface.
+    pub surface: Vec<[u32; 3]>,
+    /// Pieces of its surface, if that meets soft ones: corners, and what belongs to it ([`owns`]).
+    pub faces: Vec<[u32; 4]>,
 }
 
 impl Topology {
@@ -35,8 +41,43 @@ impl Topology {
             *end += row.len() as u32;
             Some(*end)
         }));
-        Self { colours, colour_count, first, entries: listed.concat() }
+        let surface = desc.surface_triangles();
+        Self { colours, colour_count, first, entries: listed.concat(), surface, faces: faces(desc) }
     }
+}
+
+/// Pieces of the surface of a body that meets soft ones: its outer triangles, its springs, and particles that are in
+/// neither. A corner or side belongs to the first piece that has it.
+fn faces(desc: &SoftDesc) -> Vec<[u32; 4]> {
+    if !desc.surface.is_some_and(|s| s.meets_soft) {
+        return Vec::new();
+    }
+    let (mut corners, mut sides) = (vec![false; desc.len()], BTreeSet::new());
+    // Springs inside of solids and across cloth belong to no surface.
+    let mut covered = vec![false; desc.len()];
+    let cells = desc.tetrahedra.iter().flat_map(|t| t.corners).chain(desc.triangles.iter().flat_map(|t| t.corners));
+    cells.for_each(|c| covered[c as usize] = true);
+    let lines = desc.springs.iter().map(|s| s.ends).filter(|[a, b]| !covered[*a as usize] || !covered[*b as usize]);
+    let triangles = desc.outside().into_iter().map(|[a, b, c]| ([a, b, c], owns::TRIANGLE));
+    let mut bare = vec![true; desc.len()];
+    let pieces: Vec<_> = triangles.chain(lines.map(|[a, b]| ([a, b, b], 0))).collect();
+    pieces.iter().flat_map(|(c, _)| c).for_each(|c| bare[*c as usize] = false);
+    let points = (0..desc.len() as u32).filter(|p| bare[*p as usize] && !covered[*p as usize]);
+    let points: Vec<_> = points.map(|p| ([p, p, p], 0)).collect();
+    let mut found = Vec::new();
+    for (c, mut own) in pieces.into_iter().chain(points) {
+        for i in 0..3 {
+            let (one, next) = (c[i], c[(i + 1) % 3]);
+            if !std::mem::replace(&mut corners[one as usize], true) {
+                own |= owns::CORNER << i;
+            }
+            if one != next && sides.insert((one.min(next), one.max(next))) {
+                own |= owns::SIDE << i;
+            }
+        }
+        found.push([c[0], c[1], c[2], own]);
+    }
+    found
 }
 
 /// Corners of the element of an entry.
@@ -50,8 +91,8 @@ fn corners(desc: &SoftDesc, entry: u32) -> &[u32] {
     }
 }
 
-/// Greedy, those with the fewest uncoloured neighbours last (smallest-last): few colours for meshes, which have few
-/// neighbours wherever one looks.
+/// Greedy colouring in smallest-last order: particles with the fewest remaining neighbours are coloured last. Needs
+/// few colours for meshes, where every particle has few neighbours.
 fn colours(desc: &SoftDesc, listed: &[Vec<u32>]) -> (Vec<u32>, u32) {
     let count = listed.len();
     let neighbours: Vec<Vec<u32>> = (0..count as u32)
@@ -77,7 +118,7 @@ fn colours(desc: &SoftDesc, listed: &[Vec<u32>]) -> (Vec<u32>, u32) {
             continue;
         };
         let at = particle as usize;
-        // A particle stands in every bucket that it ever belonged in.
+        // A particle stays in every bucket it was ever put into; outdated entries are skipped here.
         if taken[at] || degree[at] != lowest {
             continue;
         }

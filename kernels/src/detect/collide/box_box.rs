@@ -1,8 +1,8 @@
-//! Two boxes: separating axes, then clipping of one face against the other.
+//! Contact of two boxes: separating axes, then clipping of one face against the other.
 //!
-//! Faces are preferred: an edge pair is chosen only when it is clearly better, since it gives one point where a face
+//! Faces are preferred: a pair of edges is chosen only if it is clearly better, because it gives one point where a face
 //! gives up to four, and a stack must not flicker between the two. Up to eight clipped points are reduced to the four
-//! that span the most. A point is named by the two edges it lies on, not by its place in the clipped polygon.
+//! that span the largest area. A point is named by the two edges it lies on, not by its index in the clipped polygon.
 
 use super::swept::{self, Axis, bonus};
 use super::{Contact, Solid, at, component};
@@ -11,7 +11,7 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Local, Store, abs, fmax, fmin, least, sqrt};
 use crate::state::rigid::Approach;
 
-/// Code of no axis.
+/// Code for no axis.
 const NO_EDGE: u32 = u32::MAX;
 
 #[inline(always)]
@@ -19,16 +19,17 @@ fn lengths(v: Vec3) -> Vec3 {
     Vec3::new(abs(v.x), abs(v.y), abs(v.z))
 }
 
-/// How far a box with these half extents reaches along the cross products of its axes with `v`; `v` has no signs.
+/// How far a box with these half extents extends along the cross products of its axes with `v`, whose components are
+/// absolute values.
 #[inline(always)]
 fn edge_extents(half: Vec3, v: Vec3) -> Vec3 {
     Vec3::new(half.y * v.z + half.z * v.y, half.x * v.z + half.z * v.x, half.x * v.y + half.y * v.x)
 }
 
-/// The axis along which the boxes are farthest apart, or overlap least, or will: see [`swept`](super::swept). Once they
-/// are too far apart along any, which one it is does not matter. Its code is 0 to 2 for the faces of a, 3 to 5 for those
-/// of b, and `6 + 3 i + j` for edge i of a with edge j of b. Most boxes of a world lie still: without `SWEPT`, what they
-/// would need is left out.
+/// The axis with the highest score: along which the boxes are farthest apart, overlap least, or will meet (see
+/// [`swept`](super::swept)). Once they are too far apart along any axis, the search stops with that distance. Codes are
+/// 0 to 2 for the faces of a, 3 to 5 for those of b, and `6 + 3 i + j` for edge i of a with edge j of b. Most boxes of
+/// a world lie still, so without `SWEPT` the code for moving boxes is not compiled in.
 #[inline(always)]
 pub fn best_axis<const SWEPT: bool>(a: &Solid, b: &Solid, approach: &Approach) -> Axis {
     let offset = b.centre - a.centre;
@@ -38,7 +39,7 @@ pub fn best_axis<const SWEPT: bool>(a: &Solid, b: &Solid, approach: &Approach) -
     let (lx, ly, lz) = (lengths(cx), lengths(cy), lengths(cz));
     let (rx, ry, rz) = (Vec3::new(lx.x, ly.x, lz.x), Vec3::new(lx.y, ly.y, lz.y), Vec3::new(lx.z, ly.z, lz.z));
 
-    // What every axis is closed by.
+    // By how much every axis closes.
     let (mut wa, mut wb) = (Vec3::ZERO, Vec3::ZERO);
     let (mut bonus_a, mut bonus_b) = (0.0, 0.0);
     if SWEPT {
@@ -77,15 +78,16 @@ pub fn best_axis<const SWEPT: bool>(a: &Solid, b: &Solid, approach: &Approach) -
     let size = fmax(smallest(a.half), smallest(b.half));
     let wanted = best.score + approach.faces * (FACE_PREFERENCE * abs(best.score) + FACE_SKIN * size);
     let mut edge = Axis { code: NO_EDGE, score: wanted, separation: 0.0, closing: 0.0 };
-    // The gap along the cross product of two edges, not yet divided by its length: one that overlaps gets no better by that.
+    // The gap along the cross product of two edges, before division by its length; dividing does not improve a negative
+    // gap.
     let enough = fmin(edge.score, 0.0);
     let mut try_edge = |code: u32, cos: f32, gap: f32, offset: f32, way: Vec3| {
         let square = 1.0 - cos * cos;
-        // Nearly parallel edges: a face axis is as good.
+        // For nearly parallel edges a face axis is as good.
         if gap > enough && square > 1e-3 {
             let scale = 1.0 / sqrt(square);
             let separation = gap * scale;
-            // Beyond that, no axis is better by what it is closed by.
+            // Closing can only lower the score, so an axis whose separation is too small need not be scored.
             if separation > edge.score {
                 let (mut closing, mut score) = (0.0, separation);
                 if SWEPT {
@@ -115,7 +117,7 @@ pub fn best_axis<const SWEPT: bool>(a: &Solid, b: &Solid, approach: &Approach) -
     if edge.code != NO_EDGE { edge } else { best }
 }
 
-/// The contact along `code`.
+/// The contact along the axis with this code.
 #[inline(always)]
 pub fn contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool) -> Contact {
     let margin = approach.near;
@@ -161,8 +163,9 @@ fn edge_contact(a: &Solid, b: &Solid, pair: u32, margin: f32) -> Contact {
     contact
 }
 
-/// A polygon while it is clipped: points in the reference face's coordinates (two in the plane, the third above it), and
-/// for each the edge that leaves it, four bits apart. Edges 0 to 3 are the incident face's, 4 to 7 the reference face's.
+/// A polygon while it is clipped: points in the reference face's coordinates (two in the plane, the third above it),
+/// and for each the edge that leaves it, four bits apart. Edges 0 to 3 are the incident face's, 4 to 7 the reference
+/// face's.
 #[derive(Clone, Copy)]
 struct Polygon {
     count: u32,
@@ -187,7 +190,7 @@ impl Polygon {
         }
     }
 
-    /// Points, never more than there is room for: said so that no index needs to be checked.
+    /// Number of points. Clamped to the capacity so that the compiler omits bounds checks.
     #[inline(always)]
     fn count(&self) -> u32 {
         least(self.count, 8)
@@ -200,13 +203,13 @@ impl Polygon {
     }
 }
 
-/// Bits of the sides of the reference rectangle that a point lies beyond.
+/// Bit mask of the sides of the reference rectangle beyond which a point lies.
 #[inline(always)]
 fn beyond(p: Vec3, hu: f32, hv: f32) -> u32 {
     (p.x > hu) as u32 | ((p.y > hv) as u32) << 1 | ((p.x < -hu) as u32) << 2 | ((p.y < -hv) as u32) << 3
 }
 
-/// Cuts away what lies beyond side `side` of the reference rectangle.
+/// Cuts off the part beyond side `side` of the reference rectangle.
 #[inline(always)]
 fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
     let inside = |p: Vec3| {
@@ -230,7 +233,7 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
         let label = polygon.edge(k);
         out.add(dp >= 0.0, p, label);
         let cut = p + (q - p) * (dp / (dp - dq));
-        // Going out, the new edge runs along the side; coming in, it is the old edge again.
+        // Where the polygon leaves, the new edge runs along the side; where it enters, it is the old edge again.
         out.add((dp >= 0.0) != (dq >= 0.0), cut, if dp >= 0.0 { 4 + side } else { label });
         k += 1;
     }
@@ -253,7 +256,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
     let (u, v) = (reference.axis(iu), reference.axis(iv));
     let (hu, hv, hn) = (component(reference.half, iu), component(reference.half, iv), component(reference.half, axis));
 
-    // The incident face looks against the normal the most.
+    // The incident face is the one whose normal is most opposed to the reference normal.
     let d = incident.to_local(n);
     let (ax, ay, az) = (abs(d.x), abs(d.y), abs(d.z));
     let face = if ax >= ay && ax >= az {
@@ -276,7 +279,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
     polygon.add(true, project(middle - eu + ev), 1);
     polygon.add(true, project(middle - eu - ev), 2);
     polygon.add(true, project(middle + eu - ev), 3);
-    // Only sides that something lies beyond cut anything away.
+    // Clips only at sides beyond which some corner lies.
     let mut sides = beyond(at(&polygon.point, 0), hu, hv)
         | beyond(at(&polygon.point, 1), hu, hv)
         | beyond(at(&polygon.point, 2), hu, hv)
@@ -286,15 +289,15 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
         sides &= sides - 1;
     }
 
-    // What is near enough, then the four that span the most. A thin strip is an edge that grazes another: the seam of two
-    // boxes beside each other, of which the other one carries what lies on both.
+    // Keeps points within the margin, then the four that span the largest area. A thin strip is an edge grazing
+    // another, as at the seam of two boxes side by side; the other box carries what lies on both.
     let mut near = 0u32;
     let mut k = 0;
     let first = at(&polygon.point, 0);
     let (mut wide_u, mut wide_v) = (0.0, 0.0);
     while k < polygon.count() {
         let p = at(&polygon.point, k);
-        // Half of the width at least, whichever point comes first.
+        // At least half of the true width, whichever point comes first.
         (wide_u, wide_v) = (fmax(wide_u, abs(p.x - first.x)), fmax(wide_v, abs(p.y - first.y)));
         near |= ((p.z < margin) as u32) << k;
         k += 1;
@@ -319,7 +322,7 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
         k += 1;
     }
     if hits && contact.count == 0 {
-        // Beside the face: the corner that is deepest.
+        // No point lies over the face: uses the deepest corner.
         let away = |h: f32, d: f32| if d < 0.0 { h } else { -h };
         let h = incident.half;
         let corner = incident.to_world(Vec3::new(away(h.x, d.x), away(h.y, d.y), away(h.z, d.z)));
@@ -330,8 +333,8 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
     contact
 }
 
-/// Bits of the points to keep out of those in `near`: the deepest, the farthest from it, and the farthest to both sides of
-/// the line between.
+/// Bit mask of the points to keep of those in `near`: the deepest, the one farthest from it, and the farthest on either
+/// side of the line between the two.
 #[inline(always)]
 fn reduce(polygon: &Polygon, near: u32) -> u32 {
     if near.count_ones() <= 4 {

@@ -1,11 +1,11 @@
-//! Convex hulls, and boxes that meet them: separating axes.
+//! Separating axes of convex hulls, and of boxes against hulls.
 //!
-//! The axis of least overlap is a face's normal or the cross product of two edges. Of all the pairs of edges only those count
-//! that make a face of the Minkowski difference, which shows on the Gauss map: the arcs between the normals beside the two
-//! edges, one of them mirrored, cross (Gregorius, "The Separating Axis Test between Convex Polyhedra", GDC 2013). That
-//! takes four dot products, and is the whole cost for most pairs.
+//! The axis of least overlap is the normal of a face or the cross product of two edges. Only those pairs of edges count
+//! that make a face of the Minkowski difference. This shows on the Gauss map: the arcs between the face normals beside
+//! the two edges, one of them mirrored, cross (Gregorius, "The Separating Axis Test between Convex Polyhedra", GDC
+//! 2013). The test takes four dot products, which is the whole cost for most pairs.
 //!
-//! A box is the first hull of the tables, with sides of 2, scaled by its half extents.
+//! A box is hull 0 of the tables, a cube with sides of 2, scaled by its half extents.
 
 use super::Solid;
 use super::swept::{Axis, bonus, score};
@@ -29,7 +29,7 @@ pub struct Tables<'a> {
     pub edges: Read<'a, HullEdge>,
 }
 
-/// The part of the tables that tells how far a hull reaches, for stages that need no more.
+/// The part of the tables that tells how far a hull extends, for stages that need no more.
 #[derive(Clone, Copy)]
 pub struct Outlines<'a> {
     /// Where each begins in the others.
@@ -41,7 +41,7 @@ pub struct Outlines<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// How far hulls reach.
+    /// The part that tells how far hulls extend.
     #[inline(always)]
     pub fn outlines(&self) -> Outlines<'a> {
         Outlines { hulls: self.hulls, vertices: self.vertices, faces: self.faces }
@@ -51,18 +51,18 @@ impl<'a> Tables<'a> {
 /// A hull or a box in world space.
 #[derive(Clone, Copy)]
 pub struct Polytope {
-    /// Its middle and axes.
+    /// Its centre and axes.
     pub solid: Solid,
-    /// Its share of the tables.
+    /// Its ranges in the tables.
     pub hull: Hull,
-    /// What the vertices are multiplied with.
+    /// Scale of the vertices: the half extents of a box, 1 for a hull.
     pub scale: Vec3,
     /// Whether it is a box: only boxes are scaled.
     pub scaled: bool,
 }
 
 impl Polytope {
-    /// The collider, of which `solid` is made, in the tables.
+    /// The polytope of a collider whose solid is `solid`.
     #[inline(always)]
     pub fn new(t: &Tables<'_>, collider: &Collider, solid: Solid) -> Self {
         Self::of(&t.outlines(), collider, solid)
@@ -74,7 +74,7 @@ impl Polytope {
         Self::listed(t.hulls, collider, solid)
     }
 
-    /// The same, for stages that look up no faces.
+    /// The same for stages that read no faces.
     #[inline(always)]
     pub fn listed(hulls: Read<'_, Hull>, collider: &Collider, solid: Solid) -> Self {
         let scaled = collider.what.shape == shape::BOX;
@@ -85,7 +85,7 @@ impl Polytope {
         Self { solid, hull, scale: if scaled { collider.size.half() } else { Vec3::ONE }, scaled }
     }
 
-    /// The same after a way.
+    /// The polytope, displaced by `way`.
     #[inline(always)]
     pub fn moved(&self, way: Vec3) -> Self {
         let mut there = *self;
@@ -117,7 +117,7 @@ impl Polytope {
         face
     }
 
-    /// A corner of a face: which vertex it is.
+    /// Index of the vertex at corner `i` of a face.
     #[inline(always)]
     pub fn corner(&self, t: &Tables<'_>, face: &HullFace, i: u32) -> u32 {
         t.loops.at(self.hull.first.wrapping_mul(2).wrapping_add(face.first).wrapping_add(i))
@@ -130,7 +130,7 @@ impl Polytope {
         HullEdge { start: edge.start * self.scale, along: edge.along * self.scale, left: edge.left, right: edge.right }
     }
 
-    /// How far its lowest vertex is above its middle, along a direction in world space.
+    /// Height of its lowest vertex above its centre along the direction `up` in world space; negative.
     #[inline(always)]
     pub fn lowest(&self, t: &Tables<'_>, up: Vec3) -> f32 {
         let d = self.solid.to_local(up) * self.scale;
@@ -144,20 +144,21 @@ impl Polytope {
     }
 }
 
-/// Kinds of axes, in the top bits of their code.
+/// Kinds of axes, stored in the top bits of their code.
 pub mod axis {
-    /// A face of the first; its index is below.
+    /// A face of the first hull; the low bits are its index.
     pub const FACE_A: u32 = 0;
-    /// A face of the second.
+    /// A face of the second hull; the low bits are its index.
     pub const FACE_B: u32 = 1;
-    /// An edge of each; the first one's index is above the second one's.
+    /// An edge of each hull; the first one's index is stored above the second one's.
     pub const EDGES: u32 = 2;
-    /// Where the kind begins.
+    /// First bit of the kind.
     pub const SHIFT: u32 = 16;
 }
 
-/// The axis along which two hulls are farthest apart, or overlap least, or will: see [`swept`](super::swept); once they
-/// are too far apart, any such axis. Codes are those of [`axis`]. `size` is the half width of the thicker one.
+/// The axis with the highest score: along which two hulls are farthest apart, overlap least, or will meet (see
+/// [`swept`](super::swept)). Once they are too far apart along any axis, that one. Codes are those of [`axis`]. `size`
+/// is the half width of the thicker hull.
 #[inline(always)]
 pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach: &Approach) -> Axis {
     let offset = b.solid.centre - a.solid.centre;
@@ -176,7 +177,7 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach
         let plane = reference.face(t, index);
         let n = reference.solid.to_world(plane.normal);
         let way = if on_b { -n.dot(offset) } else { n.dot(offset) };
-        // Most faces look elsewhere: even if the other hull were only the ball in it, they would be worse.
+        // Skips most faces: even if the other hull were only its inscribed ball, they would score lower.
         let bonus = if on_b { bonus_b } else { bonus_a };
         if way - other.hull.inner - plane.offset + bonus > face.score {
             let separation = way + other.lowest(t, n) - plane.offset;
@@ -196,7 +197,7 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach
     }
 
     let threshold = face.score + approach.faces * (FACE_PREFERENCE * abs(face.score) + FACE_SKIN * size);
-    // How far the middles must be apart along an axis that is worth it, by the balls inside.
+    // Distance of the centres along an axis above which it can score higher, by the inscribed balls.
     let worth = threshold + a.hull.inner + b.hull.inner;
     let mut edge = Axis { code: 0, score: threshold, separation: threshold, closing: 0.0 };
     let mut along = Vec3::Y;
@@ -208,8 +209,8 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach
         let eb = b.edge(t, j);
         let (db, left, right) = (into_a(eb.along), into_a(eb.left), into_a(eb.right));
         let start = into_a(eb.start) + shift;
-        // The most that an axis between the mirrored normals reaches of the way between the middles: at one of the ends,
-        // or in between, if the way points there.
+        // Upper bound of the distance of the centres along any axis between the two mirrored normals: reached at one
+        // end of the arc, or in between if the vector between the centres points there.
         let (way_l, way_r) = (-left.dot(shift), -right.dot(shift));
         let sideways = db.cross(shift).length_squared() / db.length_squared();
         let faces_a = fmax(way_l, way_r) > worth || (way_l + way_r > 0.0 && sideways > worth * worth) || worth <= 0.0;
@@ -218,11 +219,11 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach
             let ea = a.edge(t, i);
             let (la, ra) = (ea.left.dot(db), ea.right.dot(db));
             let (lb, rb) = (left.dot(ea.along), right.dot(ea.along));
-            // Each arc's ends on both sides of the other, and both on the same half of the sphere.
+            // The ends of each arc lie on both sides of the other, and both arcs on the same half of the sphere.
             if la * ra < 0.0 && lb * rb < 0.0 && lb * ra < 0.0 {
                 let l = ea.along.cross(db);
                 let square = l.length_squared();
-                // Nearly parallel edges: a face axis is as good.
+                // For nearly parallel edges a face axis is as good.
                 if square > 1e-5 * ea.along.length_squared() * db.length_squared() {
                     let out = if l.dot(ea.left + ea.right) < 0.0 { -1.0 } else { 1.0 };
                     let l = l * (out / sqrt(square));
@@ -240,7 +241,7 @@ pub fn best_axis(t: &Tables<'_>, a: &Polytope, b: &Polytope, size: f32, approach
         j += 1;
     }
     if edge.score > threshold {
-        // Rounding may have joined edges that do not face each other; what counts is how the hulls really lie.
+        // Rounding may have paired edges that do not face each other: measures the real separation along this axis.
         let n = a.solid.to_world(along);
         edge.separation = n.dot(offset) + b.lowest(t, n) + a.lowest(t, -n);
         edge.score = score(approach, edge.separation, edge.closing, 0.0);

@@ -1,8 +1,8 @@
 //! Contact points of two hulls along an axis that `touch_hull` found.
 //!
-//! Where two faces meet, the corners of what they share are: corners of one inside the other, corners of the other inside the
-//! one, and crossings of their edges. These are gone through, never stored: a face may have any number of edges, and
-//! lanes have no memory to spare. A point is named by the corner it is, or by the two edges that cross in it.
+//! The area that two faces share has as corners: the corners of each face that lie inside the other, and the crossings
+//! of their edges. These are enumerated and never stored, because a face may have any number of edges and lanes have no
+//! memory to spare. A point is named by its corner, or by the two edges that cross in it.
 
 use super::Contact;
 use super::hull::{Polytope, Tables, axis};
@@ -13,21 +13,21 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, abs, fmax, fmin, sqrt};
 use crate::state::rigid::{HullFace, NONE};
 
-/// What of a segment lies over a face.
+/// The part of a segment that lies over a face.
 #[derive(Clone, Copy)]
 pub struct ClippedSegment {
-    /// Where it begins, 0 to 1; nothing is left when that is behind the end.
+    /// Start of the part, 0 to 1 along the segment; larger than `to` if nothing is left.
     pub from: f32,
-    /// Where it ends.
+    /// End of the part.
     pub to: f32,
     /// The side of the face that cut off the beginning, or [`NONE`].
     pub from_side: u32,
-    /// The side that cut off the end.
+    /// The side of the face that cut off the end, or [`NONE`].
     pub to_side: u32,
 }
 
-/// Cuts the segment from `p` along `d` with the sides of a face, which stand on it along `up` and are moved outward by
-/// `slack`. All in the hull's axes.
+/// Clips the segment from `p` along `d` with the sides of a face, extruded along `up` and moved outward by `slack`. All
+/// in the hull's axes.
 #[inline(always)]
 pub fn over_face(
     t: &Tables<'_>,
@@ -39,7 +39,7 @@ pub fn over_face(
     slack: f32,
 ) -> ClippedSegment {
     let mut part = ClippedSegment { from: 0.0, to: 1.0, from_side: NONE, to_side: NONE };
-    // Discs have no sides.
+    // Discs have no sides to clip with.
     let mut last = Vec3::ZERO;
     if face.count > 0 {
         last = hull.vertex(t, hull.corner(t, face, face.count - 1));
@@ -51,7 +51,7 @@ pub fn over_face(
         let length = sqrt(out.length_squared());
         let beyond = out.dot(p - last) - slack * length;
         let change = out.dot(d);
-        // A segment along the side is in or out as a whole.
+        // A segment parallel to the side is inside or outside as a whole.
         if abs(change) <= 1e-6 * length * sqrt(d.length_squared()) {
             if beyond > 0.0 {
                 part.to = -1.0;
@@ -73,7 +73,7 @@ pub fn over_face(
     part
 }
 
-/// The contact along the axis `code`.
+/// The contact along the axis with this code.
 #[inline(always)]
 pub fn contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f32, hits: bool) -> Contact {
     if code >> axis::SHIFT == axis::EDGES {
@@ -105,11 +105,11 @@ fn edge_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, pair: u32, margin: f
     let (da, db) = (a.solid.to_world(ea.along), b.solid.to_world(eb.along));
     let l = da.cross(db);
     let square = l.length_squared();
-    // From b to a: against the way out of a.
+    // From b to a: opposite to the outward direction of a.
     let out = if l.dot(a.solid.to_world(ea.left + ea.right)) < 0.0 { 1.0 } else { -1.0 };
     let normal = l * (out / sqrt(square));
     let (pa, pb) = (a.solid.to_world(ea.start), b.solid.centre - a.solid.centre + b.solid.to_world(eb.start));
-    // Closest points of the two lines, kept on the edges.
+    // Closest points of the two lines, clamped to the edges.
     let r = pb - pa;
     let s = clamp(r.cross(db).dot(l) / square, 0.0, 1.0);
     let u = clamp(r.cross(da).dot(l) / square, 0.0, 1.0);
@@ -122,11 +122,11 @@ fn edge_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, pair: u32, margin: f
     contact
 }
 
-/// Names of points: what they are, the two faces, and corner or edges.
+/// Parts of the names of points: the kind of point, the two faces, and the corner or edges.
 mod name {
     /// A corner of the incident face.
     pub const INCIDENT: u32 = 1 << 28;
-    /// Edges that cross.
+    /// A crossing of two edges.
     pub const CROSSING: u32 = 2 << 28;
     /// A corner of the reference face.
     pub const REFERENCE: u32 = 3 << 28;
@@ -140,7 +140,7 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
     let n = reference.solid.to_world(face.normal);
     let offset = incident.solid.centre - reference.solid.centre;
 
-    // The incident face looks against the normal the most.
+    // The incident face is the one whose normal is most opposed to the reference normal.
     let up = incident.solid.to_local(n);
     let mut against = NONE;
     let mut least = 2.0;
@@ -156,7 +156,7 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
     let other = incident.face(t, against);
     let slope = up.dot(other.normal);
 
-    // Of the smaller one: the points of a pebble on a rock are as far apart as the pebble is wide.
+    // Size of the smaller hull: the points of a pebble on a rock are as far apart as the pebble is wide.
     let extent = |half: Vec3| half.length_squared();
     let size = sqrt(fmin(extent(reference.solid.half), extent(incident.solid.half)));
     let (slack, near) = (1e-4 * size, SAME_POINT * size);
@@ -167,8 +167,8 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
         spread.begin(pass, near);
         let mut i = 0;
         while i < other.count + face.count {
-            // Edges of the incident face are cut by the reference face, corners of the reference face lie over the
-            // incident face or not.
+            // Edges of the incident face are clipped by the reference face; corners of the reference face are tested
+            // against the incident face.
             let edge = i < other.count;
             let (hull, sides) = if edge { (reference, face) } else { (incident, other) };
             let (owner, corners) = if edge { (incident, other) } else { (reference, face) };
@@ -184,13 +184,13 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
             let part = over_face(t, &hull, &sides, stand, p, d, if edge { slack } else { -slack });
             if part.from <= part.to {
                 if edge {
-                    // The beginning, and the end if it is not the beginning of the next edge.
+                    // The start of the clipped edge, and its end unless that is the start of the next edge.
                     let ends = if part.to_side == NONE { 1 } else { 2 };
                     let mut end = 0;
                     while end < ends {
                         let at = if end == 0 { part.from } else { part.to };
                         let side = if end == 0 { part.from_side } else { part.to_side };
-                        // Close to a corner it has that one's name, whichever side of the edge it is on.
+                        // Near a corner the point gets the corner's name, on whichever edge it lies.
                         let name = if at < CORNER {
                             name::INCIDENT | corner
                         } else if at > 1.0 - CORNER {
@@ -223,7 +223,7 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
         k += 1;
     }
     if hits && contact.count == 0 {
-        // Beside the face: the vertex that is deepest.
+        // No point lies over the face: uses the deepest vertex.
         let (mut low, mut tip) = (f32::MAX, Vec3::ZERO);
         let mut i = 0;
         while i < incident.hull.vertices {

@@ -1,4 +1,4 @@
-//! Spheres and capsules on hulls, and hulls on a half-space.
+//! Contacts of spheres and capsules with hulls, and of hulls with a half-space.
 
 use super::hull::{Polytope, Tables};
 use super::hull_clip::over_face;
@@ -10,11 +10,11 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, abs, fmax, fmin, sqrt};
 use crate::state::rigid::ROLLS;
 
-/// A sphere or capsule, which is a, on a hull.
+/// Contact of a sphere or capsule, which is a, with a hull.
 ///
-/// While the segment in the middle of the capsule is outside, the nearest points are a point of it and one on an edge, or
-/// one of its ends and a point on the face from whose plane that end is farthest. When it runs through the hull, the way
-/// out is across a face, or at right angles to it and an edge.
+/// While the capsule's axis is outside the hull, the nearest points are either a point of the axis and one on an edge,
+/// or an end of the axis and a point on the face whose plane is farthest below that end. If the axis runs through the
+/// hull, the shortest way out is across a face, or at right angles to the axis and an edge.
 #[inline(always)]
 pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Contact {
     let middle = b.solid.to_local(a.centre - b.solid.centre);
@@ -22,7 +22,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     let p = middle - d * 0.5;
     let dd = d.length_squared();
 
-    // For the whole segment and for its ends: the face from which it is farthest.
+    // The face farthest below the whole segment, and below each of its ends.
     let (mut way, mut face) = (f32::NEG_INFINITY, 0);
     let (mut way_p, mut face_p) = (f32::NEG_INFINITY, 0);
     let (mut way_q, mut face_q) = (f32::NEG_INFINITY, 0);
@@ -54,7 +54,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     }
     let inside = enters <= leaves;
 
-    // Nearest point on an edge; inside, the edge axis of least overlap.
+    // The nearest point on an edge; if inside, the edge axis of least overlap.
     let mut nearest = f32::MAX;
     let (mut on_hull, mut on_axis) = (Vec3::ZERO, p);
     let (mut least, mut across, mut over_edge) = (f32::NEG_INFINITY, Vec3::Y, p);
@@ -77,7 +77,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
         if inside && cross > 1e-5 * dd * ee {
             let l = e.cross(d) * (1.0 / sqrt(cross));
             let l = if l.dot(edge.left + edge.right) < 0.0 { -l } else { l };
-            // Between the normals beside the edge, or the edge does not stick out that way.
+            // The axis must lie between the normals beside the edge; otherwise the edge does not protrude that way.
             let between = edge.left.cross(l).dot(e) * l.cross(edge.right).dot(e) > 0.0;
             let out = l.dot(r);
             if between && out > least {
@@ -91,7 +91,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     let flat = b.face(t, face).normal;
     let mut out = direction(on_axis - on_hull, flat).0;
     let mut height = distance;
-    // Faces under the ends; inside, under the deeper end, or the face is not the way out.
+    // Tests whether the faces lie under the ends; if inside, whether the best face lies under the deeper end.
     let deeper = if flat.dot(d) > 0.0 { p } else { p + d };
     let mut under = false;
     let mut end = 0;
@@ -118,12 +118,12 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
 
     let mut contact = Contact::none();
     let world = |v: Vec3| b.solid.centre + b.solid.to_world(v);
-    // On a face: both ends of what lies over it, so that a capsule rests without rocking.
+    // On a face: contacts at both ends of the stretch over it, so that a capsule rests without rocking.
     if dd > 0.0 && out.dot(flat) > ON_FACE {
         let plane = b.face(t, face);
         let over = over_face(t, b, &plane, flat, p, d, 0.0);
         let lower = flat.dot(p + d * if flat.dot(d) > 0.0 { over.from } else { over.to }) - plane.offset;
-        // Unless something beside the face is nearer.
+        // Not if something beside the face is nearer.
         if over.to - over.from > SHORTEST_REST && lower < height + FACE_SKIN * a.radius {
             contact.normal = b.solid.to_world(flat);
             let mut end = 0;
@@ -145,7 +145,7 @@ pub fn round_contact(t: &Tables<'_>, a: &Solid, b: &Polytope, margin: f32) -> Co
     contact
 }
 
-/// A hull on a half-space: the vertices that span the most of those that are near enough.
+/// Contact of a hull with a half-space: of the vertices within the margin, those that span the largest area.
 #[inline(always)]
 pub fn half_space_contact(t: &Tables<'_>, a: &Polytope, b: &Solid, margin: f32) -> Contact {
     let up = a.solid.to_local(b.y);

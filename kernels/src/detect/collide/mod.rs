@@ -1,7 +1,8 @@
-//! Narrow phase: where two colliders touch. Pure functions over world-space shapes; `touch` and `contacts` call them.
+//! Narrow phase: contact points and normal of two colliders. Pure functions of shapes in world space; `touch` and
+//! `contacts` call them.
 //!
-//! Shapes come in the order of their codes (sphere, box, capsule, hull, cylinder, cone, half-space), so each combination
-//! exists once. The normal always points from the second to the first.
+//! The two shapes are ordered by their codes (sphere, box, capsule, hull, cylinder, cone, half-space), so each
+//! combination exists once. The normal always points from the second to the first.
 
 mod box_box;
 mod curved;
@@ -9,6 +10,7 @@ pub mod hull;
 mod hull_clip;
 mod hull_round;
 pub mod numbers;
+pub mod point;
 mod round;
 mod spread;
 pub mod swept;
@@ -27,7 +29,7 @@ use crate::state::rigid::{Collider, shape};
 /// A collider in world space.
 #[derive(Clone, Copy)]
 pub struct Solid {
-    /// Middle.
+    /// Centre of the shape.
     pub centre: Vec3,
     /// Its axes.
     pub x: Vec3,
@@ -35,24 +37,25 @@ pub struct Solid {
     pub y: Vec3,
     /// Its axes.
     pub z: Vec3,
-    /// Half extents.
+    /// Half extents, metres.
     pub half: Vec3,
-    /// Radius.
+    /// Radius, metres.
     pub radius: f32,
 }
 
-/// Points on both colliders and the normal from b to a.
+/// Contact points on both colliders, and their normal.
 #[derive(Clone, Copy)]
 pub struct Contact {
-    /// From b to a.
+    /// Unit normal, from b to a.
     pub normal: Vec3,
-    /// How many points there are.
+    /// Number of points.
     pub count: u32,
     /// Points on a.
     pub on_a: Local<Vec3, 4>,
     /// Points on b.
     pub on_b: Local<Vec3, 4>,
-    /// What the points are on the shapes: the same from step to step while the contact is the same.
+    /// Feature of each point: names what it is on the shapes, and stays the same from step to step while the contact
+    /// does.
     pub feature: Local<u32, 4>,
 }
 
@@ -104,13 +107,13 @@ impl Solid {
         }
     }
 
-    /// A world-space vector in the solid's axes.
+    /// Transforms a vector from world space into the solid's axes.
     #[inline(always)]
     pub fn to_local(&self, v: Vec3) -> Vec3 {
         Vec3::new(self.x.dot(v), self.y.dot(v), self.z.dot(v))
     }
 
-    /// A vector in the solid's axes in world space.
+    /// Transforms a vector from the solid's axes into world space.
     #[inline(always)]
     pub fn to_world(&self, v: Vec3) -> Vec3 {
         self.x * v.x + self.y * v.y + self.z * v.z
@@ -141,8 +144,7 @@ pub fn component(v: Vec3, i: u32) -> f32 {
     }
 }
 
-/// What two colliders of different or round shapes make; `code_a <= code_b`, not both boxes, and no hulls,
-/// cylinders or cones.
+/// Contact of two shapes with `code_a <= code_b` that are not both boxes, and neither hulls, cylinders nor cones.
 #[inline(always)]
 pub fn other_contact(a: &Solid, code_a: u32, b: &Solid, code_b: u32, margin: f32) -> Contact {
     if code_b == shape::HALF_SPACE {

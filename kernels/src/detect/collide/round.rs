@@ -1,4 +1,4 @@
-//! Closed forms for spheres and capsules, and for everything on a half-space. A sphere is a capsule without length.
+//! Contacts of spheres and capsules in closed form, and of boxes on a half-space. A sphere is a capsule of length 0.
 
 use super::{Contact, Solid, component};
 use crate::detect::collide::numbers::{ON_FACE, SHORTEST_REST};
@@ -11,7 +11,7 @@ pub(super) fn clamp(v: f32, low: f32, high: f32) -> f32 {
     fmax(low, fmin(v, high))
 }
 
-/// Unit vector along `v`, or `fallback` when it has no length to speak of, and the length.
+/// Unit vector along `v` and its length; `fallback` and 0 if `v` is shorter than 1e-12.
 #[inline(always)]
 pub(super) fn direction(v: Vec3, fallback: Vec3) -> (Vec3, f32) {
     let length = sqrt(v.length_squared());
@@ -26,7 +26,7 @@ fn round_point(contact: &mut Contact, a: Vec3, ra: f32, b: Vec3, rb: f32, margin
     }
 }
 
-/// Spheres and capsules among themselves.
+/// Contact of two spheres or capsules.
 #[inline(always)]
 pub fn round_round(a: &Solid, b: &Solid, margin: f32) -> Contact {
     let (da, db) = (a.y * (2.0 * a.half.y), b.y * (2.0 * b.half.y));
@@ -50,7 +50,7 @@ pub fn round_round(a: &Solid, b: &Solid, margin: f32) -> Contact {
     contact.normal = direction(ca - cb, Vec3::Y).0;
 
     if parallel && aa > tiny && bb > tiny {
-        // Side by side: the ends of the stretch they share.
+        // Parallel: contacts at both ends of the stretch they share.
         let (t0, t1) = (-ar / aa, (ab - ar) / aa);
         let low = clamp(fmin(t0, t1), 0.0, 1.0);
         let high = clamp(fmax(t0, t1), 0.0, 1.0);
@@ -66,7 +66,8 @@ pub fn round_round(a: &Solid, b: &Solid, margin: f32) -> Contact {
     contact
 }
 
-/// Closest point of the box to a point in its axes, and the outward normal there; inside, the nearest face's.
+/// Point of the box closest to `p`, in the box's axes, and the outward normal there; for a point inside, those of the
+/// nearest face.
 #[inline(always)]
 fn box_surface(half: Vec3, p: Vec3) -> (Vec3, Vec3) {
     let nearest = Vec3::new(clamp(p.x, -half.x, half.x), clamp(p.y, -half.y, half.y), clamp(p.z, -half.z, half.z));
@@ -103,7 +104,7 @@ pub fn sphere_box(a: &Solid, b: &Solid, margin: f32) -> Contact {
 pub fn box_capsule(a: &Solid, b: &Solid, margin: f32) -> Contact {
     let p = a.to_local(b.centre - a.centre);
     let d = a.to_local(b.y * b.half.y);
-    // Closest points of segment and box, by projecting back and forth between two convex sets.
+    // Closest points of segment and box, by alternating projections between the two convex sets.
     let mut t = 0.0;
     let mut round = 0;
     while round < 8 {
@@ -116,7 +117,7 @@ pub fn box_capsule(a: &Solid, b: &Solid, margin: f32) -> Contact {
     let mut contact = Contact::none();
     contact.normal = a.to_world(-out);
 
-    // On a face: both ends of what lies over the face, so that a capsule rests without rocking.
+    // On a face: contacts at both ends of the stretch over the face, so that a capsule rests without rocking.
     let (ax, ay, az) = (abs(out.x), abs(out.y), abs(out.z));
     let axis = if ax > ay && ax > az {
         0
@@ -183,7 +184,7 @@ pub fn round_half_space(a: &Solid, b: &Solid, margin: f32) -> Contact {
     contact
 }
 
-/// A box on a half-space: the corners of the face that looks at it.
+/// Contact of a box with a half-space: the corners of the face that faces it.
 #[inline(always)]
 pub fn box_half_space(a: &Solid, b: &Solid, margin: f32) -> Contact {
     let mut contact = Contact::none();

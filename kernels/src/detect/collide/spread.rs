@@ -1,31 +1,32 @@
-//! Chooses up to four of any number of points, so that they span the most: the deepest, the farthest from it, the one that
-//! makes the largest triangle with both, and the one that lies farthest outside of that. The points are gone through
-//! once for each, so none need be kept; ties go to the first, so that the choice stays the same from step to step.
+//! Chooses up to four of any number of points so that they span the largest area: the deepest, the one farthest from
+//! it, the one that makes the largest triangle with both, and the one farthest outside that triangle. The caller goes
+//! through all points once for each of the four, so none have to be stored. Ties go to the first point, so the choice
+//! stays the same from step to step.
 
 use crate::detect::collide::numbers::{LEAST_GAIN, SAME_HEIGHT, THINNEST};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax};
 
-/// The points so far.
+/// The points chosen so far.
 #[derive(Clone, Copy)]
 pub struct Spread {
-    /// How many there are.
+    /// Number of points.
     pub count: u32,
-    /// Where.
+    /// Their positions.
     pub point: [Vec3; 4],
-    /// How high above the plane.
+    /// Their heights above the plane, metres; negative below.
     pub height: [f32; 4],
-    /// What they are.
+    /// Their features.
     pub name: [u32; 4],
     normal: Vec3,
     margin: f32,
     best: f32,
-    /// Heights that count as equal when the deepest point is looked for: the first of them stays.
+    /// Difference of heights that counts as equal in the search for the deepest point: the first such point is kept.
     pub tie: f32,
 }
 
 impl Spread {
-    /// Over a plane with this normal, of points that are less than `margin` above it.
+    /// Starts with no points; only points less than `margin` above the plane with this normal count.
     #[inline(always)]
     pub fn new(normal: Vec3, margin: f32) -> Self {
         let (point, height, name) = ([Vec3::ZERO; 4], [0.0; 4], [0; 4]);
@@ -33,7 +34,7 @@ impl Spread {
         Self { count: 0, point, height, name, normal, margin, best, tie }
     }
 
-    /// Starts the search for point `pass`; points closer than `near` are taken for one.
+    /// Starts the search for point number `pass`; points closer together than `near` count as one.
     #[inline(always)]
     pub fn begin(&mut self, pass: u32, near: f32) {
         let side = self.point.at(1) - self.point.at(0);
@@ -53,7 +54,7 @@ impl Spread {
         self.normal.dot((b - a).cross(c - a))
     }
 
-    /// Considers a point for place `pass`.
+    /// Considers a candidate for point number `pass`.
     #[inline(always)]
     pub fn consider(&mut self, pass: u32, point: Vec3, height: f32, name: u32) {
         if self.count < pass || height >= self.margin {

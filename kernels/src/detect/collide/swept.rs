@@ -1,8 +1,9 @@
-//! Which way two colliders meet that move towards each other: the normal is that of the first contact, not of the
-//! start.
+//! Finds the contact of two colliders that move towards each other: its normal is that of the first contact during the
+//! step, not that of the start.
 //!
-//! A contact made across a gap keeps the bodies apart along its normal for the whole step. With the nearest features of
-//! the start it would stop what flies past an edge, or slides from one box to the next in a flush floor:
+//! A contact made across a gap keeps the bodies apart along its normal for the whole step. If the nearest features at
+//! the start were used, it would stop a body that flies past an edge, or slides from one box of a flush floor to the
+//! next:
 //!
 //! ```text
 //!      start        end                    start        end
@@ -12,23 +13,24 @@
 //!     floor 1 | floor 2                   |  b   |
 //! ```
 //!
-//! An axis along which they are apart at both ends is in nobody's way; of axes that are all closed, the one that is
-//! closed last is where they meet. Overlaps up to a skin do not count: that deep is what lies on something.
+//! An axis along which the bodies are apart at the start and at the end blocks nothing. If every axis closes during the
+//! step, the bodies meet on the one that closes last. Overlaps up to the skin do not count, because bodies that rest on
+//! something are that deep in it.
 
 use super::{Contact, Solid};
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, fmax, fmin};
 use crate::state::rigid::Approach;
 
-/// Parts of a step in which the time of a contact is told.
+/// Resolution of the time of contact: parts of a step.
 const TIMES: f32 = 4096.0;
-/// The code of no axis: they pass each other.
+/// Code of no axis: the bodies pass each other.
 pub const PASSES: u32 = (1 << TIME_SHIFT) - 1;
-/// Where the time begins in the code of an axis.
+/// First bit of the time in the code of an axis.
 const TIME_SHIFT: u32 = 20;
 
-/// How good an axis is on which they are `gap` apart, and come closer by `closing`: the best is where they meet. Never
-/// more than gap and `bonus`, and without motion just the gap.
+/// Score of an axis along which the bodies are `gap` apart and approach by `closing` in the step: the axis with the
+/// highest score is where they meet. Never more than `gap + bonus`; without motion just that.
 #[inline(always)]
 pub fn score(approach: &Approach, gap: f32, closing: f32, bonus: f32) -> f32 {
     let skin = approach.skin;
@@ -36,51 +38,50 @@ pub fn score(approach: &Approach, gap: f32, closing: f32, bonus: f32) -> f32 {
     if end >= -skin || !approach.moves() {
         end + bonus
     } else if gap > -skin {
-        // The later, the better: between one skin and two.
+        // Closes during the step: the later, the better, between minus two skins and minus one.
         skin * ((gap + skin) / closing - 2.0)
     } else {
         gap - skin
     }
 }
 
-/// What the faces of a shape are preferred by to those of the other when it is much larger: the floor's faces are those
-/// that go on in its neighbours. What slides is never quite parallel to it, and would be pushed back a little by its
-/// own.
+/// Bonus for the faces of a shape that is much larger than the other: the faces of a floor continue in its neighbours.
+/// The faces of a sliding body are never quite parallel to the floor, and would push it back a little.
 #[inline(always)]
 pub fn bonus(approach: &Approach, half: Vec3, other: Vec3) -> f32 {
     let larger = half.x + half.y + half.z > 2.0 * (other.x + other.y + other.z);
     if larger && approach.moves() { 0.5 * approach.skin } else { 0.0 }
 }
 
-/// An axis that was chosen, and how it is closed.
+/// A chosen axis, and how it closes.
 #[derive(Clone, Copy)]
 pub struct Axis {
-    /// What it is; the shapes have their own codes.
+    /// Identifies the axis; every shape has its own codes.
     pub code: u32,
-    /// How good it is: see [`score`].
+    /// Its score: see [`score`].
     pub score: f32,
-    /// Negative when they overlap.
+    /// Distance along it at the start, metres; negative for an overlap.
     pub separation: f32,
-    /// What it gets smaller by in the step.
+    /// By how much the distance shrinks in the step, metres.
     pub closing: f32,
 }
 
-/// What `touch` finds of two shapes with flat faces.
+/// Result of `touch` for two shapes with flat faces.
 #[derive(Clone, Copy)]
 pub struct Meeting {
-    /// Whether they touch, or may in this step.
+    /// Whether they touch now, or may do so in this step.
     pub touch: bool,
     /// Whether they are near each other, even if they pass.
     pub near: bool,
-    /// The axis, with the time until it is closed.
+    /// Code of the axis, with the time at which it closes.
     pub code: u32,
 }
 
-/// Where two shapes with flat faces meet. `find` looks for the axis after a went a way.
+/// Finds where two shapes with flat faces meet. `find` returns the best axis after a has moved by a given way.
 ///
-/// If all axes are closed in the step, they meet on the one that is closed last; unless another has opened by then.
-/// That is a near miss, and no single axis keeps them apart all the time. Axes between edges, which faces are preferred
-/// to at first, are looked at again just behind the time that was found, and may be later.
+/// If all axes close in the step, the shapes meet on the one that closes last, unless another axis has opened by then.
+/// That is a near miss, and no single axis keeps them apart all the time. Edge axes, against which faces are preferred
+/// in the first round, are tested again just after the time that was found, and may close later.
 #[inline(always)]
 pub fn flat(approach: &Approach, find: impl Fn(Vec3, &Approach) -> Axis) -> Meeting {
     let mut meeting = Meeting { touch: false, near: false, code: 0 };
@@ -93,7 +94,7 @@ pub fn flat(approach: &Approach, find: impl Fn(Vec3, &Approach) -> Axis) -> Meet
         let (gap, left) = (axis.separation, 1.0 - time);
         let first = round == 0;
         let closes = approach.moves() && gap - axis.closing < -skin;
-        // Just behind the time at which it is closed.
+        // Just after the time at which this axis closes.
         let more = (gap + 1.2 * skin) / fmax(axis.closing, 1e-30) * left;
         let open = gap > if first { -skin } else { -1.1 * skin };
         let goes_on = open && closes;
@@ -105,9 +106,9 @@ pub fn flat(approach: &Approach, find: impl Fn(Vec3, &Approach) -> Axis) -> Meet
             meeting.touch = false;
             meeting.code = PASSES;
         }
-        // A later axis counts if they would be deeper than they may be along the one before.
+        // A later axis is taken if the shapes would by then be deeper along the earlier one than allowed.
         if goes_on && (first || speed * more > 2.0 * skin) {
-            // A skin deep in each other, where what meets of them is wide enough to be found; never 0.
+            // The time at which the overlap is one skin, when the area that meets is wide enough to be found; never 0.
             let at = fmin(time + (gap + skin) / axis.closing * left, 1.0);
             meeting.code = axis.code | ((at * (TIMES - 2.0) + 1.0) as u32) << TIME_SHIFT;
             speed = axis.closing / left;
@@ -128,7 +129,7 @@ pub fn axis_of(code: u32) -> u32 {
     code & ((1 << TIME_SHIFT) - 1)
 }
 
-/// Whether they are sure to meet: a contact must be made of it.
+/// Whether the shapes certainly meet in this step, so that a contact must be made.
 #[inline(always)]
 pub fn hits(code: u32) -> bool {
     code >> TIME_SHIFT != 0
@@ -140,7 +141,7 @@ pub fn way_of(approach: &Approach, code: u32) -> Vec3 {
     approach.way * ((code >> TIME_SHIFT) as f32 / TIMES)
 }
 
-/// A collider moved on.
+/// The collider, displaced by `way`.
 #[inline(always)]
 pub fn moved(solid: &Solid, way: Vec3) -> Solid {
     let mut there = *solid;
@@ -148,14 +149,14 @@ pub fn moved(solid: &Solid, way: Vec3) -> Solid {
     there
 }
 
-/// The part of a way along a contact.
+/// Component of a way tangential to a contact.
 #[inline(always)]
 pub fn across(contact: &Contact, way: Vec3) -> Vec3 {
     way - contact.normal * contact.normal.dot(way)
 }
 
-/// A contact as it was found after a had gone `way`, seen from the start: the points on a where they were, those on b
-/// opposite of them.
+/// Transforms a contact that was found after a had moved by `way` back to the start: the points on a move back by the
+/// whole way, those on b by its tangential part, so that they stay opposite.
 #[inline(always)]
 pub fn at_start(contact: &Contact, way: Vec3) -> Contact {
     let mut start = *contact;
@@ -169,12 +170,12 @@ pub fn at_start(contact: &Contact, way: Vec3) -> Contact {
     start
 }
 
-/// What two shapes make of which one is round, and how far a went until then when it hits the other. `find` makes the
-/// contact after a went a way; `rounds` says which of both are round, a and b.
+/// Contact of two shapes of which at least one is round, and the tangential way until impact if a hits b. `find`
+/// returns the contact after a has moved by a given way; `rounds` says whether a and b are round.
 ///
-/// Their distance is convex along the way, so Newton's method comes to the time at which they are a skin deep from
-/// before, or beyond the end of the step. The second is no hit, and the contact is the one at the end, where it pushes
-/// by what they really overlap; if they are moving apart by then, there is none.
+/// The distance is convex along the way, so Newton's method approaches the time at which the overlap is one skin from
+/// before, or passes the end of the step. In the second case there is no hit, and the contact is that at the end, where
+/// it pushes by the real overlap; if the shapes are separating by then, there is no contact.
 #[inline(always)]
 pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> Contact) -> (Contact, Vec3) {
     let (second, both) = (!rounds.0, rounds.0 && rounds.1);
@@ -199,36 +200,37 @@ pub fn round(approach: &Approach, rounds: (bool, bool), find: impl Fn(Vec3) -> C
             contact.count = 0;
         }
         hit = !passes && time < 1.0;
-        // At the start: nothing to do for what does not get in each other's way, and for round shapes that touch.
+        // At the start: done if the shapes do not reach each other in the step, or if both are round and touch.
         let settled = k == 0 && (gap >= closing || (both && gap <= approach.skin));
         let there = passes || settled || time >= 1.0 || more <= CLOSE * time || gap <= -approach.skin;
         let there = there || !approach.moves();
         time = fmin(time + more, 1.0);
         k = if there { ROUNDS } else { k + 1 };
     }
-    // What rolls on is touched where it is, not where the other will be: only along the normal has it gone.
+    // A rolling shape is touched at its present place, not at that of the impact: only the normal part of its way is
+    // taken back.
     let across = across(&contact, way);
     let rolling = !hit && second;
     let start = at_start(&contact, if rolling { way - across } else { way });
     (start, if hit { across } else { Vec3::ZERO })
 }
 
-/// How far two shapes go until they meet, for shapes whose contact is made only once, where they do: see [`round`].
+/// How far a moves until it meets b, for shapes whose contact is only made there: see [`round`].
 #[derive(Clone, Copy)]
 pub struct Sweep {
-    /// The way of a until then.
+    /// Way of a until then.
     pub way: Vec3,
     /// Whether they meet within the step.
     pub hit: bool,
-    /// Whether they come near each other and part again: they make no contact.
+    /// Whether they approach and separate again without contact.
     pub parts: bool,
-    /// The direction that was found there; nothing if they do not move.
+    /// Direction found there, from b to a; zero if they do not move.
     pub normal: Vec3,
 }
 
 impl Sweep {
-    /// The rounds of [`round`]. `find` tells the direction from b to a after a went a way, and how far apart they are
-    /// along it.
+    /// The same rounds as in [`round`]. `find` returns the direction from b to a after a has moved by a given way, and
+    /// the distance along it.
     #[inline(always)]
     pub fn new(approach: &Approach, both: bool, find: impl Fn(Vec3) -> (Vec3, f32)) -> Self {
         let mut sweep = Self { way: Vec3::ZERO, hit: false, parts: false, normal: Vec3::ZERO };
@@ -252,7 +254,7 @@ impl Sweep {
         sweep
     }
 
-    /// The contact that was found there, as [`round`] gives it.
+    /// Transforms the contact that was found there back to the start, as [`round`] does.
     #[inline(always)]
     pub fn finish(&self, mut contact: Contact, second: bool) -> (Contact, Vec3) {
         contact.count = if self.parts { 0 } else { contact.count };
@@ -263,7 +265,7 @@ impl Sweep {
     }
 }
 
-/// Most rounds of [`round`].
+/// Largest number of rounds of [`round`].
 const ROUNDS: u32 = 8;
-/// Part of the time within which it is found.
+/// Relative precision of the time of impact.
 const CLOSE: f32 = 1e-2;

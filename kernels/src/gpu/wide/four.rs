@@ -1,5 +1,5 @@
-//! The four points of a manifold, on a lane of a GPU. They lie side by side in memory, so a lane fetches a word of all four at once,
-//! and has four times as much to do until it waits for memory again.
+//! The four points of a manifold, on a lane of a GPU. They lie side by side in memory, so a lane fetches a word of all
+//! four at once, and has four times as much to do until it waits for memory again.
 
 use super::*;
 

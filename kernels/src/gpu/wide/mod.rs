@@ -1,6 +1,7 @@
-//! Arithmetic on several things at once: the four points of a manifold, or the systems of several bodies. A lane of a GPU
-//! takes the points of one manifold and then the system of one body; the CPU's only lane takes the points of two manifolds and
-//! the systems of eight bodies. Code over [`Real`] serves both; [`OfPoints`] and [`OfBodies`] say what the floats are of.
+//! Arithmetic on several values at once: the four points of a manifold, or the systems of several bodies. A lane of a
+//! GPU processes the points of one manifold and the system of one body; the single lane of the CPU those of two
+//! manifolds and of eight bodies. Code over [`Real`] serves both; [`OfPoints`] and [`OfBodies`] say what the values
+//! belong to.
 
 /// What is the same however eight floats are held, when they are of two manifolds with four points each.
 #[cfg(not(target_arch = "spirv"))]
@@ -104,7 +105,7 @@ use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
 
 pub use four::Four;
 
-/// A float, or several side by side. There are no branches over it: choose with [`Real::select`].
+/// A float, or several side by side. Code over it has no branches: it chooses with [`Real::select`].
 pub trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
@@ -118,7 +119,7 @@ pub trait Real:
     fn below(self, other: Self) -> Self::Mask;
     /// `a` where the mask is true, else `b`.
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
-    /// Whether the mask may be true anywhere: to pass over what hardly ever matters.
+    /// Whether the mask may be true in any lane: to skip code that is hardly ever needed.
     fn any(mask: Self::Mask) -> bool;
 
     /// Without sign.

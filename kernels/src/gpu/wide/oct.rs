@@ -1,5 +1,5 @@
-//! Two manifolds, four points of each, in one register of AVX. Only what runs behind a check of the processor makes values
-//! of it: see [`stage!`](crate::stage).
+//! Two manifolds, four points of each, in one register of AVX. Only what runs behind a check of the processor makes
+//! values of it: see [`stage!`](crate::stage).
 
 use super::quad::Quad;
 use super::*;

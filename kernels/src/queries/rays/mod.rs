@@ -1,10 +1,11 @@
-//! Rays against the world: through the hierarchy the step has built, to the shapes in its leaves. Pure functions; `cast`,
-//! `ray_casts`, `sunlight` and `occlusion` call them.
+//! Rays against the world: through the hierarchy the step has built, to the shapes in its leaves. Pure functions;
+//! `cast`, `ray_casts`, `sunlight` and `occlusion` call them.
 //!
 //! Bodies are solid: a ray that starts inside one meets it at distance 0. Half-spaces need no special care, their boxes
 //! are infinite and lie on a single path through the tree.
 
 pub mod shapes;
+pub mod soft;
 
 use crate::detect::collide::Solid;
 use crate::gpu::glam::Vec3;
@@ -85,8 +86,8 @@ pub fn inverse(d: Vec3) -> Vec3 {
     Vec3::new(one(d.x), one(d.y), one(d.z))
 }
 
-/// Where a ray enters a box: 0 inside of it, [`Touch::NEVER`] when it misses, or meets it beyond `reach`. An empty box is
-/// never met.
+/// Where a ray enters a box: 0 inside of it, [`Touch::NEVER`] when it misses, or meets it beyond `reach`. An empty box
+/// is never met.
 #[inline(always)]
 pub fn entry(origin: Vec3, inverse: Vec3, reach: f32, bounds: &Aabb) -> f32 {
     let (a, b) = ((bounds.min - origin) * inverse, (bounds.max - origin) * inverse);
@@ -136,11 +137,11 @@ impl Targets<'_> {
         entry(ray.origin, inverse, ray.reach, &self.bounds(child)) >= Touch::NEVER
     }
 
-    /// The first thing on the ray's way among `leaves` leaves that the filter sees; with `any`, whatever is found first.
-    /// At the same distance the lower body comes first, then the lower collider.
+    /// The first thing on the ray's way among `leaves` leaves that the filter sees; with `any`, whatever is found
+    /// first. At the same distance the lower body comes first, then the lower collider.
     ///
-    /// Nearer children come first, so that what is found early cuts the search short: this needs a stack, unlike the walk
-    /// that finds pairs.
+    /// Nearer children come first, so that what is found early cuts the search short: this needs a stack, unlike the
+    /// walk that finds pairs.
     #[inline(always)]
     pub fn trace(&self, ray: &Ray, filter: &Filter, leaves: u32, any: bool) -> Hit {
         let mut hit = Hit { distance: ray.reach, collider: NONE, body: NONE, normal: Vec3::ZERO };

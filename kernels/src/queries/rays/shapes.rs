@@ -59,8 +59,8 @@ pub fn cuboid(o: Vec3, d: Vec3, half: Vec3) -> Touch {
 pub fn capsule(o: Vec3, d: Vec3, half: f32, radius: f32) -> Touch {
     let clamped = |y: f32| fmin(fmax(y, -half), half);
     let axis = o - Vec3::new(0.0, clamped(o.y), 0.0);
-    // Seen along the axis a capsule is a disc. Where the ray enters that disc it meets the straight part, or it goes on to
-    // the end that it has entered above or below of.
+    // Seen along the axis a capsule is a disc. Where the ray enters that disc it meets the straight part, or it goes on
+    // to the end that it has entered above or below of.
     let across = d.x * d.x + d.z * d.z;
     let steep = across < 1e-12;
     let along = if steep { 0.0 } else { -(o.x * d.x + o.z * d.z) / across };

@@ -1,4 +1,5 @@
-//! How a's frame is turned against b's: hinges, sliders, limits, motors, bending.
+//! Coordinates about angles: how a's frame is turned relative to b's. Used by hinges, sliders, limits, motors and
+//! bending.
 //!
 //! ```text
 //!        y  .---.  swing y, z: the rotation that takes b's x axis to a's, the short way
@@ -12,15 +13,16 @@
 //!     swing z =  f a_y                  J = a x grad = (-f a_z, f' a_y a_z, f c - f' a_y^2)
 //! ```
 //!
-//! with f' = df/dc = (f c - 1) / sin^2 sigma. Both are free of the sign of the quaternion, so a hinge may turn for ever; the
-//! swing has no direction where a's axis points against b's, which no joint that holds or limits it comes near.
+//! with f' = df/dc = (f c - 1) / sin^2 sigma. Twist and swing do not depend on the sign of the quaternion, so a hinge
+//! may turn for ever. The swing has no direction where a's axis points against b's; joints that hold or limit it do not
+//! come near.
 
 use super::{Measure, axis};
 use crate::gpu::{abs, fmax, glam::Vec3, quadrant_angle, sqrt};
 use crate::math::Rotation;
 use core::f32::consts::PI;
 
-/// All three, and how they change, in world space.
+/// All three angles and their derivatives, in world space.
 #[derive(Clone, Copy)]
 pub struct Angles {
     values: Vec3,
@@ -42,14 +44,14 @@ pub fn wrapped(angle: f32) -> f32 {
 }
 
 impl Angles {
-    /// Of a joint that has none.
+    /// Angles of a joint without angular rows: all zero.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = Vec3::ZERO;
         Self { values: zero, twist: zero, swing_y: zero, swing_z: zero }
     }
 
-    /// Of frame `a` in frame `b`.
+    /// Angles of frame `a` relative to frame `b`.
     #[inline(always)]
     pub fn new(a: &Rotation, b: &Rotation) -> Self {
         let between = b.inverse().then_after(a);
@@ -59,7 +61,7 @@ impl Angles {
         let twist = if negative { -2.0 * half } else { 2.0 * half };
         let c = x.x;
         let square = x.y * x.y + x.z * x.z;
-        // 1/3 degree from the back the direction is lost.
+        // Within 1/3 degree of the opposite direction, the direction of the swing is lost.
         let sine = sqrt(square);
         let quarter = quadrant_angle(sine, abs(c));
         let sigma = if c < 0.0 { PI - quarter } else { quarter };
@@ -79,7 +81,7 @@ impl Angles {
         }
     }
 
-    /// One of the three.
+    /// One of the three coordinates.
     #[inline(always)]
     pub fn measure(&self, axis: u32) -> Measure {
         let mut value = self.values.z;

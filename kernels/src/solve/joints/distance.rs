@@ -1,4 +1,4 @@
-//! How far a's point is from b's: rods, ropes, springs.
+//! The distance coordinate: how far a's point is from b's. Used by rods, ropes and springs.
 //!
 //! ```text
 //!     b's point o-------- d -------->o a's point        n = d / |d|
@@ -13,17 +13,17 @@ use crate::gpu::{abs, glam::Vec3};
 use crate::math::tangents;
 use crate::solve::system::System;
 
-/// The distance.
+/// The coordinate and its derivatives.
 #[inline(always)]
 pub fn measure(ends: &JointEnds) -> Measure {
     let value = some_length(ends.apart);
     let n = ends.apart * (1.0 / value);
-    // Points that coincide are drawn along some axis.
+    // Points that coincide are pulled along an arbitrary axis.
     let n = if value > 1e-9 { n } else { ends.frame.apply(Vec3::X) };
     Measure { value, linear: n, turn_a: ends.lever_a.cross(n), turn_b: ends.lever_b.cross(n), turned: 0.0 }
 }
 
-/// Geometric stiffness of a force along the line: f / |d| across it, and that of the levers.
+/// Adds the geometric stiffness of a force f along the line: f / |d| across it, and that of the levers (section 3.5).
 #[inline(always)]
 pub fn stiffen(system: &mut System, ends: &JointEnds, is_a: bool, n: Vec3, force: f32) {
     let lever = if is_a { ends.lever_a } else { ends.lever_b };

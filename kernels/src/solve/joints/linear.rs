@@ -1,4 +1,4 @@
-//! Where a's point is in b's frame: ball, hinge, fixed, slider.
+//! Coordinates along lengths: where a's point is in b's frame. Used by ball, hinge, fixed and slider joints.
 //!
 //! ```text
 //!            e_y                          r  from a's centre of mass to a's point
@@ -9,12 +9,12 @@
 //!         e_z         C = e . d           J_a = [e, r x e]      J_b = -[e, s x e]
 //! ```
 //!
-//! Both forces act at a's point, along the same line: a joint never turns the two together, however far d is.
+//! Both forces act at a's point along the same line, so a joint exerts no net torque on the pair, however large d is.
 
 use super::{JointEnds, Measure};
 use crate::gpu::glam::Vec3;
 
-/// One of the three.
+/// One of the three coordinates.
 #[inline(always)]
 pub fn measure(ends: &JointEnds, axis: u32) -> Measure {
     let local = if axis == super::axis::X {

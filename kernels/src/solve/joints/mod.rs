@@ -1,8 +1,10 @@
-//! Joints and springs: what they ask of two bodies, shared by the primal passes and the dual one.
+//! The joint model, shared by the primal passes and the dual one: forces and stiffness that joints and springs exert on
+//! two bodies.
 //!
-//! A joint has a point and a frame on each of its bodies, a and b; b may be the world. How a's stand to b's is told by
-//! coordinates, and a *row* does something to one of them: holds it, keeps it between limits, drives it at a speed, or pulls
-//! it like a spring. A ball joint has three rows, a hinge five and those of its limits and its motor, a spring one.
+//! A joint has an anchor point and a frame on each of its bodies, a and b; b may be the world. Coordinates describe the
+//! point and frame of a relative to those of b. A *row* acts on one coordinate: it locks it, keeps it between limits,
+//! drives it at a speed, or pulls it like a spring. A ball joint has three rows, a spring one, a hinge five plus those
+//! of its limits and motor.
 //!
 //! ```text
 //!   [`linear`]    x, y, z     of a's point in b's frame
@@ -11,8 +13,8 @@
 //!   [`distance`]  length      between the points                     rod, rope, spring
 //! ```
 //!
-//! With v the coordinate, v0 what it was at the start of the step, and k the stiffness of this iteration, a row pulls with
-//! (Eq. 13, [`JointRow::ask`])
+//! With v the coordinate, v0 its value at the start of the step, e = v - target the error and e0 that at the start, k
+//! the stiffness of this iteration and K the final stiffness, a row exerts the force (Eq. 13, [`JointRow::ask`])
 //!
 //! ```text
 //!   f = clamp(lambda + k (C - lambda / K))          on a: -f dC/dx (Eq. 9)
@@ -22,9 +24,9 @@
 //!   spring   C = e - d/(dt K) e0                     K = stiffness + d/dt, d the damping
 //! ```
 //!
-//! For springs this is the ramp of Eq. 16, k growing up to K, with a multiplier for what k still lacks of it: at the fixed point
-//! f = K C whatever k is, so a spring has its true stiffness from the first iterations on. Damping acts on the
-//! coordinate's own rate only: what turns or falls as a whole is not damped.
+//! For springs this is the ramp of Eq. 16, k growing up to K, plus a multiplier for what k still lacks: at the fixed
+//! point f = K C whatever k is, so a spring has its true stiffness from the first iterations on. Damping acts only on
+//! the rate of the coordinate, so rigid rotation and free fall of the whole are not damped.
 
 pub mod angular;
 pub mod distance;
@@ -42,43 +44,43 @@ use core::f32::consts::PI;
 layout! {
     /// A joint between two bodies, or a body and the world.
     pub struct Joint {
-        /// The body that its coordinates are about.
+        /// The body whose point and frame are measured.
         pub body_a: u32,
-        /// The body they are measured on; [`NONE`] is the world.
+        /// The body relative to which they are measured; [`NONE`] is the world.
         pub body_b: u32,
         /// Bits of [`flag`].
         pub flags: u32,
-        /// First of its rows.
+        /// Index of its first row.
         pub first_row: u32,
-        /// How many it has.
+        /// Number of its rows.
         pub rows: u32,
-        /// What errors are measured against.
+        /// Length that errors are measured against, metres.
         pub length: f32,
-        /// Its point on a.
+        /// Anchor point on a, in a's frame.
         pub anchor_a: Vec3,
-        /// Its point on b.
+        /// Anchor point on b, in b's frame.
         pub anchor_b: Vec3,
         /// Its frame on a.
         pub frame_a: Rotation,
         /// Its frame on b.
         pub frame_b: Rotation,
-        /// Force at which it breaks.
+        /// Force at which it breaks, newtons.
         pub max_force: f32,
-        /// Torque at which it breaks.
+        /// Torque at which it breaks, newton metres.
         pub max_torque: f32,
     }
 
-    /// What a joint does to one of its coordinates.
+    /// How a joint acts on one of its coordinates.
     pub struct JointRow {
         /// One of [`axis`].
         pub axis: u32,
         /// One of [`role`].
         pub role: u32,
-        /// Target, or lower limit.
+        /// Target value or speed, or lower limit.
         pub low: f32,
         /// Upper limit.
         pub high: f32,
-        /// Greatest force.
+        /// Greatest force, newtons, or torque, newton metres; [`UNBOUNDED`] and more is none.
         pub bound: f32,
         /// Of a spring.
         pub stiffness: f32,
@@ -86,42 +88,42 @@ layout! {
         pub damping: f32,
     }
 
-    /// A row while it is solved, and between steps.
+    /// State of a row, kept while it is solved and between steps.
     pub struct RowState {
-        /// Multiplier.
+        /// Multiplier: force or torque along the coordinate.
         pub lambda: f32,
         /// Stiffness of this iteration.
         pub k: f32,
         /// The coordinate at the start of the step.
         pub start: f32,
-        /// One unit of stiffness: what the bodies have against each other along the row, over dt squared.
+        /// One unit of stiffness: the reduced mass of both bodies along the row, over dt squared.
         pub unit: f32,
-        /// Which limit may push: 1 the upper one, -1 the lower one.
+        /// Which limit may push: 1 for the upper, -1 for the lower, 0 for rows without limits.
         pub side: f32,
     }
 
-    /// What a joint did in the last step.
+    /// Force and torque of a joint in the last step.
     pub struct JointForce {
-        /// Force on a at its point, in world space.
+        /// Force on a at its anchor point, in world space, newtons.
         pub force: Vec3,
-        /// Torque on a, in world space.
+        /// Torque on a, in world space, newton metres.
         pub torque: Vec3,
     }
 }
 
-/// Bits of a joint.
+/// Flag bits of a joint.
 pub mod flag {
-    /// It does nothing any more.
+    /// The joint has broken and does nothing.
     pub const BROKEN: u32 = 1;
-    /// Its bodies do not touch each other.
+    /// The joint's bodies do not collide with each other.
     pub const APART: u32 = 2;
-    /// It has rows about angles.
+    /// The joint has rows about angles.
     pub const TURNS: u32 = 4;
-    /// It holds the points together: rows along lengths are about the axes of the world.
+    /// The joint holds its points together, so its rows along lengths use the axes of the world.
     pub const TOGETHER: u32 = 8;
 }
 
-/// Coordinates.
+/// Coordinates of a joint.
 pub mod axis {
     /// Of a's point in b's frame.
     pub const X: u32 = 0;
@@ -129,56 +131,57 @@ pub mod axis {
     pub const Y: u32 = 1;
     /// Of a's point in b's frame.
     pub const Z: u32 = 2;
-    /// About a's x axis.
+    /// Rotation of a about its own x axis.
     pub const TWIST: u32 = 3;
-    /// Of a's x axis, about b's y axis.
+    /// Tilt of a's x axis about b's y axis.
     pub const SWING_Y: u32 = 4;
-    /// Of a's x axis, about b's z axis.
+    /// Tilt of a's x axis about b's z axis.
     pub const SWING_Z: u32 = 5;
-    /// Distance of the points.
+    /// Distance between the two points.
     pub const DISTANCE: u32 = 6;
 }
 
-/// What rows do.
+/// What rows do to their coordinate.
 pub mod role {
-    /// Hold the coordinate.
+    /// Hold it at a target.
     pub const LOCK: u32 = 0;
-    /// Keep it between two values.
+    /// Keep it between two limits.
     pub const LIMIT: u32 = 1;
-    /// Change it at a speed.
+    /// Change it at a given speed.
     pub const SPEED: u32 = 2;
-    /// Pull it towards a value.
+    /// Pull it towards a target like a spring.
     pub const SPRING: u32 = 3;
 }
 
-/// Force from which on a row counts as unbounded.
+/// Bound from which on a row counts as unbounded, newtons.
 pub const UNBOUNDED: f32 = 1e30;
 
-/// What a pass knows besides: the step, and how much of old errors is left alone.
+/// How a pass treats errors of joints: the time step, and how much of an existing error is left alone.
 #[derive(Clone, Copy)]
 pub struct JointRules {
     /// Seconds.
     pub dt: f32,
-    /// Part of the error at the start of the step that is left alone (Eq. 18), by joints that carry much, and
+    /// Fraction of the error at the start of the step that heavily loaded joints leave alone (Eq. 18).
     pub alpha: f32,
-    /// by those that do not.
+    /// The same fraction for lightly loaded joints.
     pub alpha_light: f32,
-    /// What is corrected of it at most, as a part of the joint's length, or in radians.
+    /// Largest correction of an existing error in one step, as a fraction of the joint's length, or in radians.
     pub most: f32,
-    /// Units of stiffness from which on a joint carries much, and
+    /// Units of stiffness above which a joint begins to count as heavily loaded.
     pub loaded: f32,
-    /// how many more of as many make it one altogether.
+    /// Width of the transition: a joint counts fully as heavily loaded at `loaded` times (1 + this).
     pub loaded_more: f32,
-    /// Whether rows keep their stiffness in the Hessian when their force is clamped (Algorithm 1, line 18).
+    /// Whether rows keep their whole stiffness in the Hessian when their force is clamped (Algorithm 1, line 18).
     pub curved: bool,
-    /// Whether springs have no multiplier (Eq. 16).
+    /// Whether springs have no multiplier (Eq. 16 as published).
     pub penalty_springs: bool,
-    /// Whether this is the pass behind the iterations: it only draws together what is apart, without multipliers.
+    /// Whether this is the stabilising pass: it only reduces position errors, and uses no multipliers.
     pub stabilise: bool,
 }
 
 impl JointRules {
-    /// Of the iterations, or of the pass behind them that corrects errors without giving velocity (section 6).
+    /// Rules of the iterations, or of the stabilising pass, which corrects errors without changing velocities (section
+    /// 6).
     #[inline(always)]
     pub fn new(params: &Params, stabilise: bool) -> Self {
         let mut rules = Self {
@@ -201,34 +204,34 @@ impl JointRules {
     }
 }
 
-/// How a joint's bodies stand to each other.
+/// Relative position of a joint's two ends.
 #[derive(Clone, Copy)]
 pub struct JointEnds {
-    /// From a's centre of mass to its point.
+    /// From a's centre of mass to its anchor point, in world space.
     pub lever_a: Vec3,
-    /// From b's centre of mass to its point.
+    /// From b's centre of mass to its anchor point, in world space.
     pub lever_b: Vec3,
-    /// From b's point to a's.
+    /// From b's anchor point to a's.
     pub apart: Vec3,
-    /// Axes of the rows along lengths: b's frame, or the world's.
+    /// Axes of the rows along lengths: b's frame, or the world's if the joint holds its points together.
     pub frame: Rotation,
-    /// From b's centre of mass to where forces along lengths act on it.
+    /// From b's centre of mass to where forces of rows along lengths act on it.
     pub reach_b: Vec3,
-    /// Angles, when the joint has rows about them.
+    /// Angles; only set if the joint has rows about angles.
     pub angles: Angles,
-    /// How far a has turned against b since the start of the step.
+    /// Rotation vector of a relative to b since the start of the step, radians.
     pub turned: Vec3,
 }
 
 impl JointEnds {
-    /// Of no joint.
+    /// Ends of no joint: all zero.
     #[inline(always)]
     pub fn none() -> Self {
         let (zero, frame) = (Vec3::ZERO, Rotation::IDENTITY);
         Self { lever_a: zero, lever_b: zero, apart: zero, frame, reach_b: zero, angles: Angles::none(), turned: zero }
     }
 
-    /// `between` is from b's centre of mass to a's.
+    /// Ends for given rotations of a and b; `between` leads from b's centre of mass to a's.
     #[inline(always)]
     pub fn new(joint: &Joint, between: Vec3, a: &Rotation, b: &Rotation) -> Self {
         let (lever_a, lever_b) = (a.apply(joint.anchor_a), b.apply(joint.anchor_b));
@@ -244,7 +247,8 @@ impl JointEnds {
         Self { lever_a, lever_b, apart, frame, reach_b, angles, turned: Vec3::ZERO }
     }
 
-    /// In the middle of a step. Ways since its start are added up by themselves: next to large positions they would be lost.
+    /// Ends during a step. Motions since its start are subtracted before positions are added: next to large positions
+    /// they would be rounded away.
     #[inline(always)]
     pub fn moving(joint: &Joint, starts: &impl Load<Pose>, deltas: &impl Load<Twist>, poses: &impl Load<Pose>) -> Self {
         let world = joint.body_b == NONE;
@@ -263,7 +267,7 @@ impl JointEnds {
         ends
     }
 
-    /// A coordinate, and how it changes.
+    /// A coordinate and its derivatives.
     #[inline(always)]
     pub fn measure(&self, axis: u32) -> Measure {
         if axis <= axis::Z {
@@ -278,78 +282,80 @@ impl JointEnds {
     }
 }
 
-/// A coordinate and its derivatives: J = [linear, turn_a] for a and -[linear, turn_b] for b.
+/// A coordinate and its derivatives with respect to the motion of the bodies: J = [linear, turn_a] for a and -[linear,
+/// turn_b] for b.
 #[derive(Clone, Copy)]
 pub struct Measure {
-    /// The coordinate.
+    /// Value of the coordinate, metres or radians.
     pub value: f32,
-    /// Along the way of a.
+    /// Derivative with respect to the position of a, and minus that of b.
     pub linear: Vec3,
-    /// Along the rotation of a.
+    /// Derivative with respect to the rotation of a.
     pub turn_a: Vec3,
-    /// Against that of b.
+    /// Minus the derivative with respect to the rotation of b.
     pub turn_b: Vec3,
-    /// About how much an angle changed since the start of the step, whole turns included.
+    /// Approximate change of an angle since the start of the step, whole turns included, radians.
     pub turned: f32,
 }
 
-/// What a row asks.
+/// Error, force and stiffness of a row.
 #[derive(Clone, Copy)]
 pub struct Asked {
-    /// C.
+    /// The error C.
     pub error: f32,
-    /// The force, within its bounds: the next multiplier (Eq. 11).
+    /// The clamped force: the next multiplier (Eq. 11 and 13).
     pub force: f32,
-    /// Stiffness for the Hessian, rescaled beyond the bounds (Eq. 14) unless rows keep it.
+    /// Stiffness for the Hessian, rescaled beyond the bounds (Eq. 14) unless `curved` is set.
     pub k: f32,
-    /// Whether it was within the bounds.
+    /// Whether the force is within its bounds.
     pub inside: bool,
 }
 
 impl JointRow {
-    /// Stiffness it has in the end; 0 for those without any compliance.
+    /// Final stiffness K of a spring, stiffness + damping / dt; 0 for rows without compliance.
     #[inline(always)]
     pub fn stiffest(&self, dt: f32) -> f32 {
         if self.role == role::SPRING { self.stiffness + self.damping / dt } else { 0.0 }
     }
 
-    /// Whether it is about an angle.
+    /// Whether its coordinate is an angle.
     #[inline(always)]
     pub fn turns(&self) -> bool {
         self.axis >= axis::TWIST && self.axis <= axis::SWING_Z
     }
 
-    /// Whether it is a spring along a line. Its stiffness grows as that of joints does, but gently: what is stiff at
-    /// once holds what it joins where it is, and the weak springs beside it do not get to move it (Figures 2 and 4).
+    /// Whether it is a spring along a line. Its stiffness grows as that of a joint does, but with gentler constants:
+    /// springs that are stiff at once hold their bodies in place, and weak springs beside them cannot move them
+    /// (Figures 2 and 4).
     #[inline(always)]
     pub fn ramps_gently(&self) -> bool {
         self.role == role::SPRING && !self.turns()
     }
 
-    /// Whether it is one of those that hold a point.
+    /// Whether it is one of the rows that hold a point.
     #[inline(always)]
     pub fn holds_point(&self) -> bool {
         self.role == role::LOCK && self.axis <= axis::Z
     }
 
-    /// Whether its stiffness may grow with error and load. That of a motor may not: what is driven hard against its bound
-    /// would be thrown to and fro between both.
+    /// Whether its stiffness may grow with error and load. That of a motor may not: driven hard against its bound, it
+    /// would jump between both bounds.
     #[inline(always)]
     pub fn grows(&self) -> bool {
         self.role == role::LIMIT || self.role == role::SPRING || self.bound >= UNBOUNDED
     }
 
-    /// A difference of coordinates: of angles, the short way round.
+    /// Difference of two coordinates; for the twist, by the shorter way round.
     #[inline(always)]
     fn difference(&self, to: f32, from: f32) -> f32 {
         if self.axis == axis::TWIST { wrapped(to - from) } else { to - from }
     }
 
-    /// The middle between both limits; values on the far side of it count as beyond the nearer limit.
+    /// Middle between both limits; values beyond it belong to the other limit.
     ///
-    /// The twist is known up to full turns only. Limits that are a full turn or more apart have no far side: the one that
-    /// no twist in -pi to pi reaches counts as none, and the middle is a quarter of a turn inside the other. That one
-    /// then catches what is up to a quarter of a turn beyond it, and leaves three quarters of a turn free.
+    /// The twist is known up to full turns only. Limits that are a full turn or more apart have no far side: the one
+    /// that no twist in -pi to pi reaches counts as none, and the middle is a quarter of a turn inside the other. That
+    /// one then catches what is up to a quarter of a turn beyond it, and leaves three quarters of a turn free.
     #[inline(always)]
     fn middle(&self) -> f32 {
         let mut middle = 0.5 * (self.low + self.high);
@@ -364,13 +370,14 @@ impl JointRow {
         middle
     }
 
-    /// The limit that is nearer: 1 for the upper one.
+    /// Which limit is nearer: 1 for the upper, -1 for the lower.
     #[inline(always)]
     pub fn nearer(&self, value: f32) -> f32 {
         if self.difference(value, self.middle()) < 0.0 { -1.0 } else { 1.0 }
     }
 
-    /// What it asks where its coordinate is as measured.
+    /// Error, force and stiffness of the row at the measured coordinate (Eq. 13, 14, 16 and 18). `length` is the
+    /// joint's.
     #[inline(always)]
     pub fn ask(&self, rules: &JointRules, state: &RowState, measure: &Measure, length: f32) -> Asked {
         let value = measure.value;
@@ -381,7 +388,8 @@ impl JointRow {
         let (mut least, mut most) = (-self.bound, self.bound);
         let (mut lambda, mut compliance) = (state.lambda, 0.0);
         if self.role == role::LIMIT {
-            // A limb may be caught beyond its limit by what lies around it: that takes a push.
+            // Angular limits use the alpha of loaded joints: other bodies may wedge a limb beyond its limit, and only a
+            // push frees it.
             keep = if self.turns() { rules.alpha } else { keep };
             if state.side > 0.0 {
                 (target, least) = (self.high, 0.0);
@@ -394,29 +402,30 @@ impl JointRow {
             let stiffest = self.stiffest(rules.dt);
             compliance = 1.0 / stiffest;
             keep = self.damping / rules.dt * compliance;
-            // Algorithm 1, line 16: the multiplier only says what it pulled with.
+            // Algorithm 1, line 16: without a multiplier in the force; the state still records what the spring pulled
+            // with.
             lambda = if rules.penalty_springs { 0.0 } else { lambda };
         }
         let mut e = self.difference(value, target);
         let mut e0 = self.difference(state.start, target);
         if self.role == role::LIMIT {
-            // Angles are told apart at the far side of the limits, not of the target.
+            // The twist is unwrapped around the middle of the limits, not around the target.
             if self.axis == axis::TWIST {
                 let middle = self.middle();
                 e = self.difference(value, middle) + (middle - target);
                 e0 = self.difference(state.start, middle) + (middle - target);
             }
-            // There is no error before the limit is reached.
+            // Before the limit is reached there is no error.
             e0 = if state.side > 0.0 { fmax(e0, 0.0) } else { fmin(e0, 0.0) };
         }
-        // Large errors are worked off over many steps, however large they are.
+        // Large errors are corrected over many steps, by at most `most` in each.
         let mut rest = (1.0 - keep) * e0;
         if self.role != role::SPRING {
             rest = fmax(-rules.most * length, fmin(rest, rules.most * length));
         }
         let mut error = e - e0 + rest;
         if self.role == role::SPEED {
-            // Angles are known up to whole turns, and a motor may make several in a step.
+            // The twist is known only up to whole turns, and a motor may make several in a step.
             let turns = if self.axis == axis::TWIST { whole_turns(measure.turned - e) } else { 0.0 };
             error = e + turns - self.low * rules.dt;
         }
@@ -439,15 +448,15 @@ impl JointRow {
 }
 
 impl Joint {
-    /// How many rows it has, in a list of `room`.
+    /// Number of its rows, clamped to a list of `room` rows.
     #[inline(always)]
     pub fn rows_within(&self, room: u32) -> u32 {
         least(self.rows, room - least(self.first_row, room))
     }
 }
 
-/// Adds a joint to the system of its body on `side`: 1 for a, -1 for b. All lanes of a subgroup call it together; where `on` says no, it
-/// adds nothing.
+/// Adds a joint to the system of its body on `side`: 1 for a, -1 for b. All lanes of a subgroup call it together; a
+/// lane for which `on` is false adds nothing.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub fn add(
@@ -485,13 +494,14 @@ pub fn add(
     }
     if on {
         system.stiffen(lever, force);
-        // The second derivatives of angles are at most one half off the diagonal, wherever the frames stand close.
+        // Geometric stiffness of angles (section 3.5): their second derivatives are off the diagonal, and at most one
+        // half while the frames are close.
         system.aa += Vec3::splat(0.5 * torque);
     }
 }
 
-/// What the bodies have against each other along a row, over dt squared: 1 / (dt^2 J M^-1 J^T), and the same of the
-/// heavier of the two alone.
+/// One unit of stiffness of a row: the reduced mass of both bodies along it over dt squared, 1 / (dt^2 J M^-1 J^T); and
+/// the same for the heavier of the two alone.
 #[inline(always)]
 pub fn unit(measure: &Measure, a: &Body, turned_a: &Rotation, b: &Body, turned_b: &Rotation, dt: f32) -> (f32, f32) {
     let along = |body: &Body, rotation: &Rotation, turn: Vec3| {
@@ -508,7 +518,7 @@ pub fn unit(measure: &Measure, a: &Body, turned_a: &Rotation, b: &Body, turned_b
 }
 
 impl System {
-    /// Adds a row with the derivative J = [linear, turn], stiffness k, and multiplier `force` (Eq. 9 and 17).
+    /// Adds a row with the derivative J = [linear, turn], stiffness `k` and force `force` (Eq. 9 and 17).
     #[inline(always)]
     pub fn pull(&mut self, linear: Vec3, turn: Vec3, k: f32, force: f32) {
         self.force -= linear * force;
@@ -523,7 +533,8 @@ impl System {
         self.aa_off += Vec3::new(t.x * turn.y, t.x * turn.z, t.y * turn.z);
     }
 
-    /// Adds the geometric stiffness of a force at a lever (section 3.5): the lengths of the columns of r f^T - (r . f) I.
+    /// Adds the geometric stiffness of a force f at a lever r as a diagonal (section 3.5): the norms of the columns of
+    /// r f^T - (r . f) I.
     #[inline(always)]
     pub fn stiffen(&mut self, lever: Vec3, force: Vec3) {
         let along = lever.dot(force);
@@ -532,7 +543,7 @@ impl System {
     }
 }
 
-/// Length of a vector, never 0.
+/// Length of a vector, at least 1e-12, so that it can be divided by.
 #[inline(always)]
 pub(crate) fn some_length(v: Vec3) -> f32 {
     sqrt(fmax(v.length_squared(), 1e-24))

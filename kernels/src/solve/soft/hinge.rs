@@ -1,5 +1,5 @@
-//! The angle between two triangles that share a side: k/2 (theta - rest)^2, with the block k g g^T, which is positive
-//! semi-definite (g the gradient of the angle).
+//! Bending: the angle theta between two triangles that share a side, with energy k/2 (theta - rest)^2 and the block k g
+//! g^T, which is positive semi-definite (g the gradient of the angle).
 //!
 //! ```text
 //!        c              theta is 0 when both lie in a plane, and grows when c and d go down
@@ -15,7 +15,7 @@ use crate::gpu::{abs, quadrant_angle, sqrt};
 use crate::state::soft::Hinge;
 use core::f32::consts::PI;
 
-/// Corners, seen from the first.
+/// Vectors from the first corner to the others.
 #[derive(Clone, Copy)]
 pub struct Wings {
     /// From a to b.
@@ -26,7 +26,8 @@ pub struct Wings {
     pub d: Vec3,
 }
 
-/// The least sine of an angle, and the least part of the longest side, that a triangle has a normal with.
+/// Smallest sine of an angle, and smallest fraction of the longest side, with which a triangle counts as having a
+/// normal.
 const SLIVER: f32 = 1e-6;
 
 /// The angle of (x, y) in -pi to pi.
@@ -44,7 +45,7 @@ pub fn wrapped(angle: f32) -> f32 {
     if down < -PI { down + 2.0 * PI } else { down }
 }
 
-/// The angle; `normals` are both, without length one.
+/// The angle between the triangles; `normals` need not have length one.
 #[inline(always)]
 fn angle(e: Vec3, normals: (Vec3, Vec3)) -> f32 {
     let along = e * (1.0 / sqrt(e.length_squared()));
@@ -66,7 +67,7 @@ fn is_sound(w: &Wings, n: (Vec3, Vec3)) -> bool {
         & (n.1.length_squared() > least * w.d.length_squared())
 }
 
-/// What a hinge does to a corner; `before` is how it was at the start of the step.
+/// Force and stiffness of a hinge on a corner; `before` holds the corners at the start of the step.
 #[inline(always)]
 pub fn hinge(h: &Hinge, corner: u32, now: &Wings, before: &Wings, dt: f32) -> Block {
     let mut block = Block::none();
@@ -76,7 +77,7 @@ pub fn hinge(h: &Hinge, corner: u32, now: &Wings, before: &Wings, dt: f32) -> Bl
         let e = sqrt(now.b.length_squared());
         let along = now.b * (1.0 / e);
         let (m1, m2) = (n.0 * (1.0 / n.0.length_squared()), n.1 * (1.0 / n.1.length_squared()));
-        // How far along the side the other corners stand, from a.
+        // Distance of corners c and d from a, measured along the side.
         let (c, d) = (now.c.dot(along), now.d.dot(along));
         let mut g = m1 * (e - c) + m2 * (e - d);
         g = if corner == 1 { m1 * c + m2 * d } else { g };

@@ -1,10 +1,11 @@
-//! Triangles of cloth: stable Neo-Hookean, Psi = mu/2 (|F|^2 - 2) + l/2 (J - a)^2 with l = lambda + mu, a = 1 + mu/l and
-//! J = |f0 x f1| the area over that at rest.
+//! Triangles of cloth: stable Neo-Hookean energy Psi = mu/2 (|F|^2 - 2) + l/2 (J - a)^2, with mu and lambda the Lame
+//! coefficients times the thickness, l = lambda + mu, a = 1 + mu/l, F = (f0, f1) the deformation gradient and J = |f0 x
+//! f1| the area over that at rest.
 //!
-//! With (u, v) a corner's weights, w = u f1 - v f0 and n the normal, J changes by d = w x n along a motion of the corner,
-//! and its second derivative is (|w|^2 I - w w^T - d d^T) / J. With s = l (J - a) the force is
-//! -A (mu (u f0 + v f1) + s d), and the block A (mu (u^2 + v^2) I + l d d^T + r (|w|^2 I - w w^T - d d^T)) with
-//! r = max(0, s) / J: the second derivative itself while the triangle is stretched, positive definite always.
+//! With (u, v) a corner's weights, w = u f1 - v f0 and n the normal, J changes by d = w x n along a motion of the
+//! corner, and its second derivative is (|w|^2 I - w w^T - d d^T) / J. With s = l (J - a) the force is -A (mu (u f0 + v
+//! f1) + s d), and the block A (mu (u^2 + v^2) I + l d d^T + r (|w|^2 I - w w^T - d d^T)) with r = max(0, s) / J: the
+//! second derivative itself while the triangle is stretched, positive definite always.
 //!
 //! Damping is that of the metric, as of [tetrahedra](super::tetrahedron).
 
@@ -13,7 +14,7 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{fmax, sqrt};
 use crate::state::soft::Membrane;
 
-/// Least square of the area, over that at rest.
+/// Lower bound of J squared, so that a flat triangle has no division by zero.
 const FLAT: f32 = 1e-20;
 
 /// Columns of the deformation gradient: sides from the first corner to the others, in coordinates of the rest shape.
@@ -30,7 +31,8 @@ pub fn weights(m: &Membrane, corner: u32) -> (f32, f32) {
     if corner == 2 { (m.c0, m.c1) } else { (u, v) }
 }
 
-/// What a triangle does to a corner. Pairs are sides from a to b and to c, now and at the start of the step.
+/// Force and stiffness of a triangle on a corner. Pairs are the sides from a to b and from a to c, now and at the start
+/// of the step.
 #[inline(always)]
 pub fn membrane(m: &Membrane, corner: u32, now: (Vec3, Vec3), before: (Vec3, Vec3), dt: f32) -> Block {
     let (f0, f1) = columns(m, now.0, now.1);

@@ -1,60 +1,65 @@
-//! Forces of soft bodies on one of their particles, and the 3 by 3 blocks of their second derivatives: plain functions of
-//! where the corners are. Blocks are positive semi-definite for every state, inverted and flat ones included, so that a
-//! particle's system, to which its mass is added, always has a solution.
+//! Forces of soft bodies on one of their particles, with the 3 by 3 blocks of their second derivatives (f and H of Eq.
+//! 4). Plain functions of the positions of the corners; no buffers. Blocks are positive semi-definite for every state,
+//! inverted and flat ones included, so a particle's system, to which its mass is added, always has a solution.
 //!
-//! Damping is that of internal variables: the rate of a length, of an angle, of a metric. A rigid motion changes none of
-//! them, so what falls or spins freely is not slowed.
+//! Damping acts on internal variables only: the rate of a length, an angle or a metric. A rigid motion changes none of
+//! them, so free fall and spin are not damped.
 
+pub mod contact;
+pub mod elements;
 pub mod hinge;
 pub mod membrane;
+pub mod pairs;
 pub mod tetrahedron;
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{fmax, fmin, sqrt};
+use crate::gpu::{Load, Vector, fmax, fmin, sqrt};
 use crate::math::{Pose, Twist};
-use crate::solve::system::System;
-use crate::state::soft::{Attachment, AttachmentState, HARD, SoftPull, Spring, SpringState};
+use crate::solve::system::{System, Systems};
+use crate::state::rigid::{Body, NONE};
+use crate::state::soft::{Attachment, AttachmentState, HARD, Particle, SoftPull, Spring, SpringState};
 
-/// Part of the error at the start of a step that what is hard leaves alone (Eq. 18). Multipliers that took all of it in every
-/// step would be integral action, which swings up: chains of 6 with 0.1 to 20 kg at their end come to rest at 5 to 20
-/// iterations with 0.9 to 0.99, and not with 0.
+/// Fraction of the error at the start of a step that hard springs and attachments leave alone (Eq. 18). Multipliers
+/// that corrected all of it in every step would act as integral control, which oscillates: chains of 6 with 0.1 to 20
+/// kg at their end come to rest at 5 to 20 iterations with 0.9 to 0.99, and not with 0.
 pub const ALPHA: f32 = 0.95;
-/// What is kept of stiffness from step to step (Eq. 19).
+/// Factor that stiffness keeps from step to step (gamma of Eq. 19).
 pub const WARM_STIFFNESS: f32 = 0.98;
-/// Lowest stiffness, in units.
+/// Lowest stiffness (k_start of Eq. 19), in units.
 pub const K_START: f32 = 1.0;
-/// Highest stiffness of what is hard, in units: what is stiffer no longer moves together in a sweep.
+/// Highest stiffness of hard springs, in units: a sweep no longer moves stiffer chains together.
 pub const K_MOST: f32 = 300.0;
-/// How fast stiffness grows within a step (Eq. 12, 16), in units, for an error of one length.
+/// Growth of stiffness (beta of Eq. 12 and 16), in units, for an error of one length.
 pub const BETA: f32 = 300.0;
 
-/// Highest stiffness of what holds a particle to a body that forces move, in units: how far what the one gets differs from
-/// what the other loses grows with it.
+/// Highest stiffness of an attachment to a dynamic body, in units. It is limited because the imbalance between the
+/// force on the particle and that on the body grows with it.
 pub const K_BODY: f32 = 100.0;
-/// Stiffness of what holds a particle to something that does not move, in units.
+/// Stiffness of an attachment to something that does not move, in units.
 pub const K_FIXED: f32 = 1e4;
-/// How many times as stiff what has a stiffness of its own becomes from step to step, until it has it.
+/// Factor by which a finite stiffness grows from step to step until it is reached.
 pub const RAMP: f32 = 2.0;
 
-/// A particle's system: force, and a symmetric matrix.
-#[derive(Clone, Copy)]
-pub struct Block {
-    /// Force.
-    pub force: Vec3,
-    /// Diagonal.
-    pub diagonal: Vec3,
-    /// Off the diagonal: xy, xz, yz.
-    pub off: Vec3,
+crate::layout! {
+    /// A particle's system H dx = f: force and symmetric 3 by 3 matrix.
+    pub struct Block {
+        /// Force, newtons.
+        pub force: Vec3,
+        /// Diagonal.
+        pub diagonal: Vec3,
+        /// Off the diagonal: xy, xz, yz.
+        pub off: Vec3,
+    }
 }
 
 impl Block {
-    /// Of nothing.
+    /// An empty system.
     #[inline(always)]
     pub fn none() -> Self {
         Self { force: Vec3::ZERO, diagonal: Vec3::ZERO, off: Vec3::ZERO }
     }
 
-    /// Of a mass that is `away` from where it would go on its own.
+    /// Inertia of a particle that is `away` from its target.
     #[inline(always)]
     pub fn inertial(mass: f32, away: Vec3, dt: f32) -> Self {
         let k = mass / (dt * dt);
@@ -75,13 +80,13 @@ impl Block {
         self.off += Vec3::new(s.x * v.y, s.x * v.z, s.y * v.z);
     }
 
-    /// With another one.
+    /// The sum of both.
     #[inline(always)]
     pub fn plus(&self, other: &Self) -> Self {
         Self { force: self.force + other.force, diagonal: self.diagonal + other.diagonal, off: self.off + other.off }
     }
 
-    /// What the matrix maps to the force: by L D L^T.
+    /// Solves for the displacement, by L D L^T (Eq. 4).
     #[inline(always)]
     pub fn solve(&self) -> Vec3 {
         let (d, o, f) = (self.diagonal, self.off, self.force);
@@ -98,19 +103,21 @@ impl Block {
     }
 }
 
-/// What a spring does to the end from which `apart` leads to the other one; `apart_before` did at the start of the step.
+/// Force and stiffness of a spring on one end; `apart` leads from there to the other end, `apart_before` did at the
+/// start of the step.
 #[inline(always)]
 pub fn spring(spring: &Spring, state: &SpringState, apart: Vec3, apart_before: Vec3, dt: f32) -> Block {
     let mut block = Block::none();
     let length = sqrt(apart.length_squared());
-    // Two ends in one place have no direction to push each other in.
+    // Two ends at one place have no direction, so there is no force.
     if length > 1e-12 {
         let n = apart * (1.0 / length);
         let rate = (length - sqrt(apart_before.length_squared())) / dt;
         let pull = state.lambda + state.k * (length - spring.rest - state.left);
         block.force = n * (pull + spring.damping * rate);
         block.add_square(state.k + spring.damping / dt, n);
-        // Across the line a taut one holds, and one that is pressed gives way: what it gives way with is left out.
+        // Geometric stiffness across the line: positive under tension. Under compression it would be negative, and is
+        // left out.
         let across = fmax(0.0, pull) / length;
         block.add_scalar(across);
         block.add_square(-across, n);
@@ -118,34 +125,90 @@ pub fn spring(spring: &Spring, state: &SpringState, apart: Vec3, apart_before: V
     block
 }
 
-/// Where an attachment wants its particle: from its body's centre of mass, or from the origin of the world.
-#[inline(always)]
-pub fn lever(attachment: &Attachment, to_world: bool, pose: &Pose) -> Vec3 {
-    if to_world { attachment.anchor } else { pose.rotation.apply(attachment.anchor) }
+/// The place that an attachment holds its particle to, on a body or in the world.
+#[derive(Clone, Copy)]
+pub struct Hook {
+    /// Centre of mass of the body at the start of the step; zero for the world.
+    start: Vec3,
+    /// How far the body has moved since.
+    moved: Vec3,
+    /// From the body's centre of mass to the place.
+    pub lever: Vec3,
 }
 
-/// The way from an attachment's place to its particle, which is `particle` and has moved by `delta`. Large positions
-/// are taken from each other before small motions are added.
-#[inline(always)]
-pub fn off(particle: Vec3, delta: Vec3, body: Vec3, moved: &Twist, lever: Vec3) -> Vec3 {
-    (particle - body) + (delta - moved.linear) - lever
+impl Hook {
+    /// The place of an attachment.
+    #[inline(always)]
+    pub fn of(
+        attachment: &Attachment,
+        starts: &impl Load<Pose>,
+        deltas: &impl Load<Twist>,
+        poses: &impl Load<Pose>,
+    ) -> Self {
+        let to_world = attachment.body == NONE;
+        let body = if to_world { 0 } else { attachment.body };
+        let hook = Self::on(body, attachment.anchor, starts, deltas, poses);
+        Self {
+            start: if to_world { Vec3::ZERO } else { hook.start },
+            moved: if to_world { Vec3::ZERO } else { hook.moved },
+            lever: if to_world { attachment.anchor } else { hook.lever },
+        }
+    }
+
+    /// Of a point of a body, in the space of its principal axes.
+    #[inline(always)]
+    pub fn on(
+        body: u32,
+        point: Vec3,
+        starts: &impl Load<Pose>,
+        deltas: &impl Load<Twist>,
+        poses: &impl Load<Pose>,
+    ) -> Self {
+        Self {
+            start: starts.at(body).position,
+            moved: deltas.at(body).linear,
+            lever: poses.at(body).rotation.apply(point),
+        }
+    }
+
+    /// Vector from the place to a particle that started at `particle` and has moved by `delta`. Large positions are
+    /// subtracted before small motions are added, to keep digits.
+    #[inline(always)]
+    pub fn off(&self, particle: Vec3, delta: Vec3) -> Vec3 {
+        (particle - self.start) + (delta - self.moved) - self.lever
+    }
 }
 
-/// The force by which an attachment pulls its particle back.
+/// Force of an attachment on its particle (Eq. 13).
 #[inline(always)]
 pub fn hold(state: &AttachmentState, off: Vec3) -> Vec3 {
     (state.lambda + (off - state.left) * state.k) * -1.0
 }
 
-/// What an attachment asks of its body: the force on the particle turned round, at the end of the lever.
+/// Adds an attachment to its body's system; `force` acts on the body at the lever `r`.
 #[inline(always)]
 pub fn attached(system: &mut System, force: Vec3, k: f32, r: Vec3) {
     pulled(system, force, k, r);
-    // How the lever turns under the force counts by the norms of its columns (section 3.5).
+    // Geometric stiffness of the lever as a diagonal: a bound of the norms of its columns (section 3.5).
     system.aa += Vec3::splat(sqrt(force.length_squared() * r.length_squared()));
 }
 
-/// Adds a force at `r` that grows by `k` against every motion of that point.
+/// One over how stiffly a particle stays where it is: by its inertia, and by what its elements hold it with.
+#[inline(always)]
+pub fn gives(particle: &Particle, dt: f32) -> f32 {
+    let k = particle.mass / (dt * dt) + particle.stiffness;
+    if particle.mass > 0.0 { 1.0 / k } else { 0.0 }
+}
+
+/// The same of a point of a body that forces move, `r` from its centre of mass. What turns most easily answers at least
+/// so much: nothing depends on the direction here.
+#[inline(always)]
+pub fn body_gives(body: &Body, r: Vec3, dt: f32) -> f32 {
+    let i = body.inertia;
+    dt * dt * (1.0 / body.mass + r.length_squared() / fmin(i.x, fmin(i.y, i.z)))
+}
+
+/// Adds a force at `r` with stiffness `k` against every motion of that point.
 #[inline(always)]
 pub fn pulled(system: &mut System, force: Vec3, k: f32, r: Vec3) {
     let square = r.length_squared();
@@ -159,42 +222,44 @@ pub fn pulled(system: &mut System, force: Vec3, k: f32, r: Vec3) {
     system.aa_off += Vec3::new(-r.x * r.y, -r.x * r.z, -r.y * r.z) * k;
 }
 
-/// The most that a stiffness may be: what is hard has no other limit than what a sweep can follow, in units.
+/// Upper bound of a stiffness: the finite stiffness itself, or for hard ones `units` units, as much as a sweep can
+/// follow.
 #[inline(always)]
 pub fn most(stiffness: f32, unit: f32, units: f32) -> f32 {
     if stiffness >= HARD { units * unit } else { stiffness }
 }
 
-/// A stiffness to begin with: no less than a unit's worth, no more than it may be.
+/// A starting stiffness: at least K_START units, at most `most`.
 #[inline(always)]
 pub fn bounded(k: f32, unit: f32, most: f32) -> f32 {
     fmin(fmax(k, K_START * unit), most)
 }
 
-/// A stiffness that has grown with an error (Eq. 12). What is stiffer than it may become by that stays so.
+/// Stiffness grown by an error (Eq. 12). One that already exceeds `most` is kept.
 #[inline(always)]
 pub fn grown(k: f32, unit: f32, most: f32, error: f32, length: f32) -> f32 {
     fmax(k, fmin(k + BETA * unit * error / fmax(length, 1e-12), most))
 }
 
 impl SoftPull {
-    /// A system in memory.
+    /// Packs a system for the buffer.
     #[inline(always)]
-    pub fn new(s: &System) -> Self {
+    pub fn new(s: &Systems<f32>) -> Self {
+        let one = |v: Vector<f32>| Vec3::new(v.x, v.y, v.z);
         Self {
-            ll: s.ll,
-            ll_off: s.ll_off,
-            al0: s.al[0],
-            al1: s.al[1],
-            al2: s.al[2],
-            aa: s.aa,
-            aa_off: s.aa_off,
-            force: s.force,
-            torque: s.torque,
+            ll: one(s.ll),
+            ll_off: one(s.ll_off),
+            al0: one(s.al[0]),
+            al1: one(s.al[1]),
+            al2: one(s.al[2]),
+            aa: one(s.aa),
+            aa_off: one(s.aa_off),
+            force: one(s.force),
+            torque: one(s.torque),
         }
     }
 
-    /// The system with it.
+    /// The system `s` with this one added.
     #[inline(always)]
     pub fn plus(&self, s: &System) -> System {
         System {

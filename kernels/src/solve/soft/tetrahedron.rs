@@ -1,7 +1,8 @@
-//! Tetrahedra: stable Neo-Hookean, Psi = mu/2 (|F|^2 - 3) + l/2 (J - a)^2 with l = lambda + mu and a = 1 + mu/l.
+//! Tetrahedra: stable Neo-Hookean energy Psi = mu/2 (|F|^2 - 3) + l/2 (J - a)^2, with F the deformation gradient, J its
+//! determinant, mu and lambda the Lame coefficients, l = lambda + mu and a = 1 + mu/l.
 //!
-//! With w a corner's weights (F changes by dx w^T when it moves by dx), the force is -V (mu F w + l (J - a) g) with
-//! g = cof(F) w, and the block V (mu |w|^2 I + l g g^T) is the exact second derivative: J is linear in one corner. It is
+//! With w a corner's weights (F changes by dx w^T when it moves by dx), the force is -V (mu F w + l (J - a) g) with g =
+//! cof(F) w, and the block V (mu |w|^2 I + l g g^T) is the exact second derivative: J is linear in one corner. It is
 //! positive definite for every F, inverted ones too. Cofactors are cross products, which a flat F has as well.
 //!
 //! Damping is that of the metric C = F^T F, which no rigid motion changes: with R its rate, the force is

@@ -1,12 +1,12 @@
 //! Contact points over a flat face, when one of the two shapes is a cylinder or a cone.
 //!
-//! What two shapes share over a face is bounded by straight edges and by arcs. Its corners are gone through, and up to
-//! four chosen that span the most: edges of one cut by the sides or the rim of the other, and points of the rims
-//! themselves.
+//! The area that two shapes share over a face is bounded by straight edges and arcs. Its corners are enumerated, and up
+//! to four are chosen that span the largest area: edges of one shape clipped by the sides or the rim of the other, and
+//! points of the rims.
 //!
-//! An end that lies flat has eight points that are fixed to the body. One that is tilted, by so little that it may
-//! still come to rest on it, has four around its lowest point; so what rolls on its rim never rolls over corners. What
-//! is tilted more has only its lowest generator, whose ends are the lowest points of the rims.
+//! An end that lies flat has eight points that are fixed to the body. An end that is tilted so little that it may still
+//! come to rest has four, counted from its lowest point, so a shape that rolls on its rim never rolls over corners. A
+//! shape that is tilted more only has its lowest generator, whose ends are the lowest points of the rims.
 
 use super::{Convex, Facet, radial};
 use crate::detect::collide::Contact;
@@ -19,11 +19,11 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, fmax, fmin, sqrt};
 use crate::state::rigid::{NONE, ROLLS, shape};
 
-/// Names of points: what they are, above which corner or part they are.
+/// Parts of the names of points: the kind of point, stored above the corner or part.
 mod name {
     /// A corner of the incident face, or the beginning of one of its edges.
     pub const INCIDENT: u32 = 1 << 8;
-    /// Where an edge is cut by a rim, or by a side.
+    /// A crossing of an edge with a rim or a side.
     pub const CROSSING: u32 = 2 << 8;
     /// A corner of the reference face.
     pub const REFERENCE: u32 = 3 << 8;
@@ -31,9 +31,9 @@ mod name {
     pub const RIM: u32 = 4 << 8;
     /// A point of the reference rim.
     pub const REFERENCE_RIM: u32 = 5 << 8;
-    /// Where the rims cross.
+    /// A crossing of the rims.
     pub const RIMS: u32 = 6 << 8;
-    /// A point of a rim that is tilted, counted from the lowest one.
+    /// A point of a tilted rim, counted from the lowest.
     pub const TILTED: u32 = 1 << 4;
 }
 
@@ -43,13 +43,13 @@ struct Disc {
     centre: Vec3,
     normal: Vec3,
     radius: f32,
-    /// Where its points are counted from, and a quarter of a turn on.
+    /// Directions from which its points are counted: the first point, and a quarter of a turn on.
     x: Vec3,
     z: Vec3,
 }
 
 impl Disc {
-    /// Point `k` of the rim, an eighth of a turn apart: quarters first.
+    /// Point `k` of 8 on the rim, an eighth of a turn apart: the quarters come first.
     #[inline(always)]
     fn point(&self, k: u32) -> Vec3 {
         let along = if k & 2 == 0 { 1.0 } else { 0.0 };
@@ -61,7 +61,7 @@ impl Disc {
         self.centre + (self.x * c + self.z * s) * self.radius
     }
 
-    /// What of a segment lies over it, seen along `up`, when it is larger by `slack`.
+    /// The part of a segment that lies over the disc, seen along `up`, when its radius is larger by `slack`.
     #[inline(always)]
     fn over(&self, up: Vec3, p: Vec3, d: Vec3, slack: f32) -> ClippedSegment {
         let slope = self.normal.dot(up);
@@ -74,7 +74,7 @@ impl Disc {
         let root = sqrt(fmax(square, 0.0));
         let scale = 1.0 / fmax(aa, 1e-30);
         let (enters, leaves) = ((-ax - root) * scale, (root - ax) * scale);
-        // A point, or something as short as one, is in or out as a whole.
+        // A point, or a very short segment, is inside or outside as a whole.
         let short = aa <= 1e-12 * radius * radius;
         let misses = if short { outside > 0.0 } else { square < 0.0 };
         let (cut_from, cut_to) = ((enters > 0.0) & !short, (leaves < 1.0) & !short);
@@ -93,14 +93,13 @@ impl Disc {
 pub struct FlatContact {
     /// The points.
     pub contact: Contact,
-    /// Whether what is deepest of the other shape is among what lies over the face: if not, the nearest points may be
-    /// elsewhere.
+    /// Whether the deepest point of the other shape lies over the face. If not, the nearest points may be elsewhere.
     pub over: bool,
     /// Whether a face of the other shape is parallel to it, or nearly so.
     pub parallel: bool,
 }
 
-/// Points over `facet` of the reference shape, from whose plane the incident one is `separation` away.
+/// Points over `facet` of the reference shape; `separation` is the distance of the incident shape from its plane.
 #[inline(always)]
 pub fn contact(
     t: &Tables<'_>,
@@ -117,7 +116,7 @@ pub fn contact(
     let (curved_r, curved_i) = (reference.is_curved(), incident.is_curved());
     let (sides_r, sides_i) = (reference.is_polytope(), incident.is_polytope());
 
-    // The incident face looks against the normal the most.
+    // The incident face is the one whose normal is most opposed to the reference normal.
     let mut against = Facet { normal: n, offset: 0.0, index: 0 };
     let mut slope = 2.0;
     let mut k = 0;
@@ -158,7 +157,7 @@ pub fn contact(
     let line = incident.line(t, -n);
     let (line_start, line_way) = (middle_i + line.from, line.to - line.from);
 
-    // How many candidates there are of each kind.
+    // Number of candidates of each kind.
     let eighths = if level_end { 8 } else { 4 };
     let rim_i = if curved_i & facing { eighths } else { 0 };
     let line_i = !(curved_i & level_end) as u32;
@@ -170,7 +169,7 @@ pub fn contact(
     let (end_0, end_1, end_2) = (rim_i, rim_i + edges_i, rim_i + edges_i + edges_r);
     let end_3 = end_2 + rim_r;
 
-    // Where the rims cross: on the line at right angles to the one between the middles.
+    // Crossings of the rims: on the line at right angles to the one between the centres.
     let between = disc_r.centre - disc_i.centre;
     let between = between - n * n.dot(between);
     let (toward, apart) = direction(between, disc_i.x);
@@ -181,13 +180,13 @@ pub fn contact(
     let crossing = crossing - n * (n.dot(crossing) - level);
     let sideways = n.cross(toward) * sqrt(fmax(square, 0.0));
 
-    // Of the smaller one, as for hulls.
+    // Size of the smaller shape, as for hulls.
     let extent = |s: &Convex| if s.code == shape::HALF_SPACE { f32::MAX } else { s.p.solid.half.length_squared() };
     let size = fmax(sqrt(fmin(extent(reference), extent(incident))), incident.round);
     let slack = if curved_r && curved_i { RIM_SLACK * fmin(ri, rr) } else { 1e-4 * size };
     let faces = (on_b as u32) << 27 | (facet.index & 0x7f) << 20 | against.index << 13;
     let mut spread = Spread::new(n, near);
-    // An end that lies flat has the same points whichever way it leans.
+    // An end that lies flat keeps the same points whichever way it leans slightly.
     let rests = curved_i & level_end;
     spread.tie = if rests { fmax(spread.tie, 2.0 * FLAT * disc_i.radius) } else { spread.tie };
     let mut deepest = f32::MAX;
@@ -203,7 +202,7 @@ pub fn contact(
         let from_side = (i >= end_1) & (i < end_2);
         let from_crossing = i >= end_3;
         let own = from_rim | from_edge;
-        // The candidate: a point, or a segment from `p` along `d`.
+        // The candidate: a point `p`, or a segment from `p` along `d`.
         let from_line = from_edge & !sides_i;
         let listed = (from_edge & sides_i) | from_side;
         let number = i - if from_rim {
@@ -233,7 +232,7 @@ pub fn contact(
             p = owner.solid.centre + owner.solid.to_world(start);
             d = owner.solid.to_world(owner.vertex(t, corner_next) - start);
         }
-        // What of it lies over the other's face: one that has no sides, and is no disc, reaches everywhere.
+        // Clips it to the other's face; a face without sides that is no disc extends everywhere.
         let clipper = if own { reference.p } else { incident.p };
         let mut sides = if own { face_r } else { face_i };
         sides.count = if from_crossing { 0 } else { sides.count };
@@ -264,7 +263,7 @@ pub fn contact(
             let above = if beyond { below } else { n.dot(q) - level - incident.round };
             let height = if beyond & (slope > -1e-3) { f32::MAX } else { above };
             let tip = q + n * if beyond { below } else { -incident.round };
-            // Close to a corner it has that one's name, whichever side of the edge it is on.
+            // Near a corner the point gets the corner's name, on whichever edge it lies.
             let corner = if own { name::INCIDENT } else { name::REFERENCE };
             let (begins, stops) = (at < CORNER, at > 1.0 - CORNER);
             let cut = name::CROSSING | what | (own as u32) << 6 | end << 7;
@@ -293,7 +292,7 @@ pub fn contact(
         contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, spread.name.at(k));
         k += 1;
     }
-    // Points of a rim that lies flat leave out its lowest one by no more than 1 - cos(45 degrees) of the tilt.
+    // The lowest point of a rim that lies flat is missed by at most 1 - cos(45 degrees) of the tilt.
     let left_out = if rests { 0.3 * FLAT * disc_i.radius } else { 0.0 };
     let over = (contact.count > 0) & (deepest <= separation + left_out + 1e-4 * size);
     FlatContact { contact, over, parallel: (contact.count > 0) & (parallel | (sides_i & (slope < -PARALLEL))) }

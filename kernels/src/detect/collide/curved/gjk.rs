@@ -1,9 +1,9 @@
 //! The nearest points of two convex shapes that are apart (Gilbert, Johnson and Keerthi, "A fast procedure for
 //! computing the distance between complex objects in three-dimensional space", 1988).
 //!
-//! Differences of points of a and points of b are a convex set, and what is looked for is its point nearest to the
-//! origin. A simplex of up to four of its corners is kept; the point of it nearest to the origin says in which
-//! direction the next corner lies, and corners that the point does not need are let go.
+//! The differences of points of a and points of b form a convex set; its point nearest to the origin is searched. A
+//! simplex of up to four of its corners is kept. The point of the simplex nearest to the origin gives the direction in
+//! which the next corner is searched, and corners that do not contribute to that point are dropped.
 
 use super::Convex;
 use crate::detect::collide::hull::Outlines;
@@ -17,28 +17,28 @@ use crate::gpu::{Load, Local, Store, fmax, fmin};
 pub struct Nearest {
     /// From b to a.
     pub normal: Vec3,
-    /// Along the normal, as the shapes lie; negative when they overlap.
+    /// Distance along the normal of the shapes as they are, metres; negative for an overlap.
     pub separation: f32,
-    /// The point on a, or on the axis of a capsule.
+    /// Nearest point on a, or on the axis if a is a capsule.
     pub on_a: Vec3,
 }
 
-/// Most corners that are looked at in a round.
+/// Largest number of corners in a round.
 const CORNERS: u32 = 24;
-/// Most rounds: one with the shapes as they lie, one with thinner ones, and those in which a is moved.
+/// Largest number of rounds: one with the shapes as they are, one with thinner ones, the rest with a moved.
 const ROUNDS: u32 = 7;
-/// Part of the square of the distance by which it must still be wrong to go on: the direction is then
-/// off by less than a thousandth where what was moved apart is curved as the shapes are.
+/// Relative error of the squared distance at which a round ends. The direction is then off by less than a thousandth,
+/// if the difference that was moved apart is curved as the shapes are.
 const PRECISION: f32 = 1e-5;
 
-/// The same with thinner shapes, which tell only where to begin.
+/// The same for the round with thinner shapes, which only gives a starting direction.
 const ROUGH: f32 = 1e-3;
 
-/// The direction along which two shapes are farthest apart, or overlap least, and where they are nearest to each other
-/// along it. From the direction `out` of the best face, along which they are `separation` apart. Once they are `near`
-/// apart, any direction will do.
+/// Direction along which two shapes are farthest apart, or overlap least, and their nearest points along it. Starts
+/// from the direction `out` of the best face, along which they are `separation` apart. Once they are `near` apart, any
+/// direction will do.
 ///
-/// Rounds and corners are one loop: drivers that compile every path take very long over loops in loops in loops.
+/// Rounds and corners are one loop, because drivers that compile every path take very long over nested loops.
 #[inline(always)]
 pub fn nearest(
     t: &Outlines<'_>,
@@ -57,7 +57,7 @@ pub fn nearest(
     let mut simplex = Simplex::empty();
     let mut weight = Local::<f32, 4>::splat(0.0);
     let (mut round, mut k) = (if known { 2 } else { 0 }, 0);
-    // The direction in which the next corner is looked for, and what a is moved by in this round.
+    // Direction in which the next corner is searched, and by how much a is moved in this round.
     let (mut v, mut square, mut moved) = (out, f32::MAX, 0.0);
     while round < ROUNDS {
         let (first, plain, thinner) = (k == 0, round == 0, round == 1);
@@ -66,8 +66,8 @@ pub fn nearest(
         let on_b = b.farthest(t.vertices, v, inset) + b.p.solid.centre;
         let n = direction(v, found.normal).0;
         let reached = n.dot(on_a - on_b);
-        // Cores of round shapes need only be apart themselves. What is apart enough to have a direction stays there:
-        // between corners a shift would hold the direction where it was.
+        // Only the cores of round shapes have to be apart. Shapes that are far enough apart to have a direction are not
+        // moved: between corners a shift would keep the direction where it was.
         let short = apart - reached;
         let move_by = if plain | thinner | (reached > 0.1 * apart) { 0.0 } else { short };
         moved = if first { move_by } else { moved };
@@ -75,13 +75,13 @@ pub fn nearest(
         let precision = if thinner { ROUGH } else { PRECISION };
         let done = !first & (square - v.dot(corner) <= precision * square);
         let far = !thinner & (reached - around >= near);
-        // One more corner, unless there is nothing more to be had.
+        // Adds one more corner, unless that brings no progress.
         let mut larger = simplex;
         larger.add(corner, on_a);
         let next = larger.closest();
         let better = next.point.length_squared();
         let overlap = next.inside | (better < 1e-12 * between.length_squared());
-        // No nearer than before: rounding.
+        // No nearer than before: only rounding is left.
         let stuck = !first & (better >= square);
         let over = done | far;
         let ends = over | overlap | stuck | (k + 1 >= CORNERS);
@@ -92,12 +92,12 @@ pub fn nearest(
         }
         k += 1;
         if ends {
-            // Deep in each other, thinner ones tell nothing, and the best face is as good a start as any.
+            // Deeply overlapping: thinner shapes give no direction, and the best face is as good a start as any.
             let deep = thinner & overlap & !over;
             let clear = !overlap & (reached > 0.1 * apart);
             let settled = (moved == 0.0) | (1.0 - n.dot(found.normal) < CLOSE_ENOUGH);
             let enough = far | if plain { clear } else { !thinner & settled };
-            // As they lie, shapes that overlap tell nothing but that.
+            // With the shapes as they are, an overlap gives no separation.
             let told = !thinner & (!plain | enough);
             found.separation = if told { reached - around } else { found.separation };
             found.normal = if deep | (plain & !enough) { found.normal } else { n };
@@ -111,10 +111,10 @@ pub fn nearest(
     found
 }
 
-/// Up to four corners of the difference of two shapes, and the points of a that they are made of.
+/// Up to four corners of the difference of two shapes, with the points of a that they come from.
 #[derive(Clone, Copy)]
 pub struct Simplex {
-    /// How many there are.
+    /// Number of corners.
     pub count: u32,
     /// The corners.
     pub corner: Local<Vec3, 4>,
@@ -127,20 +127,20 @@ pub struct Simplex {
 pub struct Closest {
     /// The point.
     pub point: Vec3,
-    /// The parts that the corners have in it.
+    /// Weights of the corners in it.
     pub weight: Local<f32, 4>,
     /// Whether the origin is inside.
     pub inside: bool,
 }
 
 impl Simplex {
-    /// One without corners.
+    /// A simplex without corners.
     #[inline(always)]
     pub fn empty() -> Self {
         Self { count: 0, corner: Local::splat(Vec3::ZERO), on_a: Local::splat(Vec3::ZERO) }
     }
 
-    /// One more corner.
+    /// Adds a corner.
     #[inline(always)]
     pub fn add(&mut self, corner: Vec3, on_a: Vec3) {
         self.corner.put(self.count, corner);
@@ -148,7 +148,7 @@ impl Simplex {
         self.count += 1;
     }
 
-    /// What of it has a part in the point, and the parts.
+    /// Keeps the corners that contribute to the nearest point, and their weights.
     #[inline(always)]
     pub fn kept(&self, closest: &Closest, weight: &mut Local<f32, 4>) -> Self {
         let mut rest = Self { count: 0, ..*self };
@@ -160,7 +160,7 @@ impl Simplex {
         rest
     }
 
-    /// Takes over corner `i` of another if it has a part.
+    /// Takes over corner `i` of another simplex if its weight is not 0.
     #[inline(always)]
     fn take(&mut self, other: &Self, closest: &Closest, weight: &mut Local<f32, 4>, i: u32) {
         let part = closest.weight.at(i);
@@ -172,15 +172,15 @@ impl Simplex {
         self.count += wanted as u32;
     }
 
-    /// The point on a.
+    /// The point on a that belongs to the weights.
     #[inline(always)]
     pub fn point_on_a(&self, weight: &Local<f32, 4>) -> Vec3 {
         let part = |i: u32| self.on_a.at(i) * weight.at(i);
         part(0) + part(1) + part(2) + part(3)
     }
 
-    /// Whether its fourth corner is no farther than `height` from the plane of the others: rounding then decides whether
-    /// something is inside.
+    /// Whether its fourth corner is within `height` of the plane of the others: rounding then decides whether the
+    /// origin is inside.
     #[inline(always)]
     pub fn is_flat(&self, height: f32) -> bool {
         let a = self.corner.at(0);
@@ -189,8 +189,8 @@ impl Simplex {
         volume * volume <= height * height * n.length_squared()
     }
 
-    /// The nearest of its sides; of four corners only the three sides that the last one is part of, since the origin
-    /// lies on its side of the others. With fewer than three corners some count twice.
+    /// Its point nearest to the origin. Of four corners only the three sides with the last corner are tested, because
+    /// the origin lies on its side of the remaining one. With fewer than three corners some are used twice.
     #[inline(always)]
     pub fn closest(&self) -> Closest {
         let four = self.count == 4;
@@ -205,7 +205,7 @@ impl Simplex {
         best
     }
 
-    /// Looks at the side with corners `i`, `j` and `last`, which `opposite` is not on.
+    /// Tests the side with corners `i`, `j` and `last`; corner `opposite` is not on it.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "a piece of the function above, which is written out three times")]
     fn try_side(&self, i: u32, j: u32, last: u32, opposite: u32, four: bool, best: &mut Closest, least: &mut f32) {
@@ -220,14 +220,15 @@ impl Simplex {
         *least = if nearer { square } else { *least };
         best.point = if nearer { point } else { best.point };
         best.weight = if nearer { weight } else { best.weight };
-        // Beyond this side, seen from the corner that is not on it.
+        // Whether the origin is on the inner side, that of the corner which is not on this side.
         let out = (b - a).cross(c - a);
         let inward = out.dot(self.corner.at(opposite) - a) * out.dot(-a) > 0.0;
         best.inside &= inward | !four;
     }
 }
 
-/// The point of a triangle nearest to the origin, and the parts of its corners. It may be thin, or have equal corners.
+/// Point of a triangle nearest to the origin, and the weights of its corners. The triangle may be thin or have equal
+/// corners.
 #[inline(always)]
 fn triangle(a: Vec3, b: Vec3, c: Vec3) -> (Vec3, Vec3) {
     let n = (b - a).cross(c - a);
@@ -235,7 +236,7 @@ fn triangle(a: Vec3, b: Vec3, c: Vec3) -> (Vec3, Vec3) {
     let part = Vec3::new(n.dot(b.cross(c)), n.dot(c.cross(a)), n.dot(a.cross(b)));
     let thin = area <= 1e-10 * (b - a).length_squared() * (c - a).length_squared();
     let within = !thin & (part.x > 0.0) & (part.y > 0.0) & (part.z > 0.0);
-    // From the plane, which has more digits than the sum of corners.
+    // Computed from the plane, which has more digits than the weighted sum of corners.
     let inside = n * (n.dot(a) / fmax(area, 1e-30));
     let inner = part * (1.0 / fmax(part.x + part.y + part.z, 1e-30));
     let (ab, by_ab) = segment(a, b);
@@ -252,7 +253,7 @@ fn triangle(a: Vec3, b: Vec3, c: Vec3) -> (Vec3, Vec3) {
     (if within { inside } else { point }, if within { inner } else { parts })
 }
 
-/// The point of a segment nearest to the origin, and how far along it lies.
+/// Point of a segment nearest to the origin, and its position along it, 0 to 1.
 #[inline(always)]
 fn segment(p: Vec3, q: Vec3) -> (Vec3, f32) {
     let d = q - p;

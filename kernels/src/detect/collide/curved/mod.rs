@@ -1,22 +1,22 @@
-//! Cylinders and cones against every shape.
+//! Contacts of cylinders and cones with every shape.
 //!
-//! A rim is no polygon: whichever corners were chosen, a drum that rolls over them would hop. So nothing here is an
-//! approximation by corners. Shapes are known by how far they reach in a direction, which is exact for a rim, and what
-//! is looked for is the direction along which two of them are farthest apart, or overlap least.
+//! A rim is not approximated by a polygon, because a drum that rolls over corners would hop. Shapes are described by
+//! their farthest point in a direction, which is exact for a rim. The search is for the direction along which two
+//! shapes are farthest apart, or overlap least.
 //!
-//! 1. Flat faces of either are tried first ([`flat`]): faces of boxes and hulls, ends of cylinders, bases of cones. If
-//!    the deepest point of the other lies over the best of them, and no deeper than a little, that is the answer. Most
-//!    contacts of a scene at rest end here, with up to four points.
-//! 2. Else the nearest points are found ([`nearest`], the method of Gilbert, Johnson and Keerthi). It only works for
-//!    shapes that are apart. Shapes that overlap are first made thinner, which gives a direction; then the first is
-//!    moved along it until they are just apart, which gives the next one. Where the direction no longer changes, the
-//!    overlap along it is the least there is nearby: where the Minkowski difference has a radius of curvature r, an
-//!    error of the direction becomes (depth + gap) / (r + depth + gap) of itself in a round.
-//! 3. Two straight lines that lie along each other there, a generator of a cylinder or cone, the axis of a capsule, an
-//!    edge, make two points; all else makes one.
+//! 1. Flat faces of both shapes are tried first ([`flat`]): faces of boxes and hulls, ends of cylinders, bases of
+//!    cones. If the deepest point of the other shape lies over the best face, and is not too deep, that face is the
+//!    answer. Most contacts of a scene at rest end here, with up to four points.
+//! 2. Otherwise the nearest points are found ([`nearest`], the method of Gilbert, Johnson and Keerthi), which only
+//!    works for shapes that are apart. Shapes that overlap are first made thinner, which gives a direction; then the
+//!    first is moved along it until they are just apart, which gives the next direction. Once the direction no longer
+//!    changes, the overlap along it is a local minimum: where the Minkowski difference has a radius of curvature r,
+//!    each round multiplies an error of the direction by (depth + gap) / (r + depth + gap).
+//! 3. Two straight lines that are parallel there (a generator of a cylinder or cone, the axis of a capsule, an edge)
+//!    make two points; everything else makes one.
 //!
-//! Points on generators and rims are where they are in this step, and roll: anchors of the last step would brake them.
-//! Points on flat ends are fixed to the body, so that a drum that stands has the features that a box has.
+//! Points on generators and rims are new in every step, because the shape rolls and old anchors would brake it. Points
+//! on flat ends are fixed to the body, so a standing drum has stable features as a box has.
 
 mod flat;
 pub mod gjk;
@@ -36,28 +36,28 @@ use gjk::{Nearest, nearest};
 pub struct Convex {
     /// One of [`shape`].
     pub code: u32,
-    /// Its middle and axes, and its share of the tables if it is a box or a hull.
+    /// Its centre and axes, and its ranges in the tables if it is a box or a hull.
     pub p: Polytope,
-    /// Radius around a sphere's middle or a capsule's axis, which are all that is looked at of them otherwise.
+    /// Radius of a sphere or capsule, 0 for other shapes. The search treats them as a point or segment and adds this.
     pub round: f32,
     /// Half of its shortest side.
     pub thickness: f32,
-    /// Radius of a ball that it holds: of a cone the largest, of a hull that around its centre of mass.
+    /// Radius of an inscribed ball: of a cone the largest, of a hull the one about its centre of mass.
     ball: f32,
 }
 
 /// A flat face of a shape, or the plane of a half-space.
 #[derive(Clone, Copy)]
 struct Facet {
-    /// Outward, in world axes.
+    /// Outward unit normal, in world axes.
     normal: Vec3,
-    /// Of its plane from the shape's middle.
+    /// Distance of its plane from the shape's centre.
     offset: f32,
-    /// Which one it is.
+    /// Its number.
     index: u32,
 }
 
-/// A straight line on a shape's surface, or its axis: two ends, relative to its middle.
+/// A straight line on a shape's surface, or its axis: two ends relative to its centre.
 #[derive(Clone, Copy)]
 struct Line {
     from: Vec3,
@@ -65,13 +65,13 @@ struct Line {
 }
 
 impl Convex {
-    /// The collider, of which `solid` is made.
+    /// The shape of a collider whose solid is `solid`.
     #[inline(always)]
     pub fn new(t: &Outlines<'_>, collider: &Collider, solid: Solid) -> Self {
         Self::of(t.hulls, collider, solid)
     }
 
-    /// The same, for stages that know no more of hulls than their vertices.
+    /// The same for stages that only read the vertices of hulls.
     #[inline(always)]
     pub fn of(hulls: Read<'_, Hull>, collider: &Collider, solid: Solid) -> Self {
         let code = collider.what.shape;
@@ -81,7 +81,7 @@ impl Convex {
         Self { code, p, round, thickness: thickness(collider), ball }
     }
 
-    /// The same after a way.
+    /// The shape, displaced by `way`.
     #[inline(always)]
     pub fn moved(&self, way: Vec3) -> Self {
         Self { p: self.p.moved(way), ..*self }
@@ -99,7 +99,7 @@ impl Convex {
         (self.code == shape::BOX) | (self.code == shape::HULL)
     }
 
-    /// How many flat faces it has.
+    /// Number of its flat faces.
     #[inline(always)]
     fn facets(&self) -> u32 {
         let flat = (self.code == shape::CONE) | (self.code == shape::HALF_SPACE);
@@ -107,7 +107,7 @@ impl Convex {
         if self.is_polytope() { self.p.hull.faces } else { own }
     }
 
-    /// Flat face `index`: of a cylinder the upper end is the first.
+    /// Flat face number `index`; the upper end of a cylinder is number 0.
     #[inline(always)]
     fn facet(&self, t: &Outlines<'_>, index: u32) -> Facet {
         let face = self.p.face_of(t, index);
@@ -122,7 +122,7 @@ impl Convex {
         Facet { normal, offset: if polytope { face.offset } else { height }, index }
     }
 
-    /// The point that is farthest along `d`, relative to the middle, of the shape made thinner by `inset`.
+    /// Point farthest along `d`, relative to the centre, of the shape made thinner by `inset`.
     #[inline(always)]
     pub fn farthest(&self, hull_vertices: Read<'_, Vec3>, d: Vec3, inset: f32) -> Vec3 {
         let s = &self.p.solid;
@@ -141,7 +141,7 @@ impl Convex {
         }
         let side = |v: f32| if v < 0.0 { -1.0 } else { 1.0 };
         let cone = self.code == shape::CONE;
-        // A hull and a cone become smaller ones: a cone about the middle of the ball that it holds.
+        // A hull and a cone are scaled down: a cone about the centre of its inscribed ball.
         let scaled = hull | cone;
         let inset_box = if (self.code == shape::BOX) | (self.code == shape::CYLINDER) { inset } else { 0.0 };
         let mut local =
@@ -162,8 +162,8 @@ impl Convex {
         s.to_world(local)
     }
 
-    /// The line that reaches farthest along `d`: a capsule's axis, a generator from the lower end up; a box or hull has
-    /// the edge whose middle is farthest.
+    /// The line that extends farthest along `d`: the axis of a capsule, a generator from the lower end up, or of a box
+    /// or hull the edge whose middle is farthest.
     #[inline(always)]
     fn line(&self, t: &Tables<'_>, d: Vec3) -> Line {
         let s = &self.p.solid;
@@ -193,7 +193,8 @@ impl Convex {
     }
 }
 
-/// The part of a direction across the y axis, of length one, and how long it was. Along the axis any will do.
+/// Unit vector of a direction's component across the y axis, and that component's length. For a direction along the
+/// axis, any.
 #[inline(always)]
 fn radial(l: Vec3) -> (Vec3, f32) {
     let across = sqrt(l.x * l.x + l.z * l.z);
@@ -202,7 +203,7 @@ fn radial(l: Vec3) -> (Vec3, f32) {
     (if across > 1e-12 { out } else { Vec3::X }, across)
 }
 
-/// What a shape that holds a ball is multiplied with to be thinner by `inset` everywhere, or almost so.
+/// Scale that makes a shape with an inscribed ball of radius `ball` thinner by about `inset` everywhere.
 #[inline(always)]
 fn thinner(inset: f32, ball: f32) -> f32 {
     fmax(1.0 - inset / ball, 0.25)
@@ -218,13 +219,13 @@ fn inner_radius(h: Vec3) -> f32 {
 #[derive(Clone, Copy)]
 struct BestFace {
     facet: Facet,
-    /// Whether it is of the second.
+    /// Whether the face belongs to the second shape.
     on_b: bool,
     separation: f32,
 }
 
 impl BestFace {
-    /// Once they are `near` apart along one, that one.
+    /// Finds it; stops at the first face along which they are at least `near` apart.
     #[inline(always)]
     fn of(t: &Outlines<'_>, a: &Convex, b: &Convex, near: f32) -> Self {
         // A later face must beat an earlier one by a little, so that ties are decided the same way every step.
@@ -241,7 +242,7 @@ impl BestFace {
             let facet = reference.facet(t, if on_b { k - facets_a } else { k });
             let way = facet.normal.dot(other.p.solid.centre - reference.p.solid.centre) - facet.offset;
             k += 1;
-            // Even if the other reached nowhere towards it, most faces would be worse.
+            // Skips most faces: even if the other shape had no extent towards them, they would be worse.
             if way > best.separation {
                 let separation = way + facet.normal.dot(other.farthest(t.vertices, -facet.normal, 0.0)) - other.round;
                 if separation > best.separation + bias {
@@ -259,21 +260,22 @@ impl BestFace {
         if self.on_b { self.facet.normal } else { -self.facet.normal }
     }
 
-    /// Whether it is as good as another direction: it has more points.
+    /// Whether it is as good as another direction; if so it is preferred, because it gives more points.
     #[inline(always)]
     fn is_as_good(&self, found: &Nearest, thin: f32) -> bool {
         self.separation >= found.separation - FACE_PREFERENCE * abs(found.separation) - FACE_TIE * thin
     }
 
-    /// Whether another direction is all but its own. Between two wide faces that lean against each other, and where one
-    /// hangs over the other, there is always one with a little less overlap, and with a single point.
+    /// Whether another direction is nearly its own. Between two wide faces that lean against each other, and where one
+    /// overhangs the other, there is always a direction with slightly less overlap, but only one point.
     #[inline(always)]
     fn is_along(&self, found: &Nearest) -> bool {
         self.normal().dot(found.normal) > PARALLEL
     }
 }
 
-/// The direction from the second to the first along which they are farthest apart, or overlap least, and by how much.
+/// Direction from the second shape to the first along which they are farthest apart, or overlap least, and the distance
+/// along it.
 #[inline(always)]
 pub fn apart(t: &Outlines<'_>, first: &Convex, second: &Convex, near: f32) -> (Vec3, f32) {
     let origin = second.p.solid.centre;
@@ -289,11 +291,11 @@ pub fn apart(t: &Outlines<'_>, first: &Convex, second: &Convex, near: f32) -> (V
     (normal, separation)
 }
 
-/// The contact of two shapes, at least one of which is a cylinder or a cone; a half-space is the second. Points are
-/// made where they are less than `near` apart. `known` is a direction that was found by [`apart`], or nothing.
+/// Contact of two shapes, at least one of which is a cylinder or a cone; a half-space is always the second. Points are
+/// made where they are less than `near` apart. `known` is a direction that [`apart`] found, or zero.
 #[inline(always)]
 pub fn contact(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32, known: Vec3) -> Contact {
-    // Around the second one's middle: far from the origin of the world positions have fewer digits.
+    // Relative to the second shape's centre, because positions far from the origin of the world have fewer digits.
     let origin = second.p.solid.centre;
     let (a, b) = (first.moved(-origin), second.moved(-origin));
     let thin = fmin(a.thickness, b.thickness);
@@ -329,7 +331,7 @@ pub fn contact(t: &Tables<'_>, first: &Convex, second: &Convex, near: f32, known
     contact
 }
 
-/// Points where no face meets anything: two if lines lie along each other, else one.
+/// Points of a contact without faces: two if lines are parallel there, else one.
 #[inline(always)]
 fn edges(t: &Tables<'_>, a: &Convex, b: &Convex, found: &Nearest, near: f32) -> Contact {
     let n = found.normal;
@@ -341,7 +343,7 @@ fn edges(t: &Tables<'_>, a: &Convex, b: &Convex, found: &Nearest, near: f32) -> 
     let (aa, bb) = (da.length_squared(), db.length_squared());
     let cross = da.cross(db).length_squared();
     let (fall_a, fall_b) = (n.dot(da), n.dot(db));
-    // Along each other, and both along the surface of the contact.
+    // The lines are parallel to each other and at right angles to the normal.
     let parallel = (cross < ALONG * aa * bb) & (fall_a * fall_a < ALONG * aa) & (fall_b * fall_b < ALONG * bb);
     let (s0, s1) = ((pb - pa).dot(da) / fmax(aa, 1e-30), (pb + db - pa).dot(da) / fmax(aa, 1e-30));
     let (low, high) = (clamp(fmin(s0, s1), 0.0, 1.0), clamp(fmax(s0, s1), 0.0, 1.0));

@@ -1,0 +1,81 @@
+//! The scenes with soft bodies, each against what it is there to show.
+
+use super::{run, simulation};
+use crate::common::iterating;
+use drystone::glam::Vec3;
+use drystone::scenes;
+use drystone::world::{BodyDesc, Cloth, Collider, SoftDesc, SoftSurface, World};
+
+#[test]
+fn the_pole_of_the_flag_bends_and_does_not_come_apart() {
+    for (columns, rows) in [(25, 15), (50, 30)] {
+        let segments = 20;
+        let length = 4.0 / segments as f32;
+        let world = scenes::flag(columns, rows, segments).unwrap();
+        let flag = world.soft_bodies().next().unwrap();
+        let pole: Vec<_> = world.handles().collect();
+        let start = world.desc(pole[19]).unwrap().position;
+        let mut simulation = simulation(world, iterating(5));
+        let mut worst = (0.0f32, 0.0f32);
+        for step in 0..180 {
+            run(&mut simulation, 1.0 / 60.0, 1.0 / 60.0);
+            if step < 60 {
+                continue;
+            }
+            let bodies: Vec<_> = pole.iter().map(|b| simulation.body(*b).unwrap()).collect();
+            let mut foot = Vec3::ZERO;
+            for body in &bodies {
+                let half = body.rotation * Vec3::Y * (length * 0.5);
+                worst.0 = worst.0.max((body.position - half - foot).length());
+                foot = body.position + half;
+            }
+            let state = simulation.soft(flag).unwrap();
+            for particle in [0, columns * (rows - 1)] {
+                let described = simulation.world().soft_desc(flag).unwrap().rest[particle as usize];
+                let at = ((described.y / length) as usize).min(19);
+                let anchor = described - Vec3::Y * ((at as f32 + 0.5) * length);
+                let held = bodies[at].position + bodies[at].rotation * anchor;
+                worst.1 = worst.1.max((state.positions[particle as usize] - held).length());
+            }
+        }
+        let bent = (simulation.body(pole[19]).unwrap().position - start).length();
+        // Five iterations are the figure's. Both are more than the thousandth of a segment that it should be.
+        let case = format!("{columns}: joints {}, attachments {} of {length}, bent by {bent}", worst.0, worst.1);
+        assert!(worst.0 < 0.03 * length && worst.1 < 0.06 * length, "{case}");
+        assert!(bent > 0.05 && bent < 1.0, "{case}");
+    }
+}
+
+#[test]
+fn cloth_between_two_boxes_is_held_by_friction_alone() {
+    let mut world = World::new();
+    let below = Collider::cuboid(Vec3::new(0.4, 1.0, 1.2)).friction(0.8);
+    world.add(BodyDesc::fixed().at(Vec3::new(-0.2, 0.5, 0.0)).with(below)).unwrap();
+    let cloth = Cloth { density: 0.3, stretch: 3000.0, damping: 0.3, ..Cloth::default() };
+    let desc = SoftDesc::cloth(Vec3::new(-0.4, 1.01, -0.5), Vec3::X * 1.2, Vec3::Z, (13, 13), &cloth);
+    let cloth = world.add_soft(desc.touching(SoftSurface::new(0.01, 0.8))).unwrap();
+    let above = Collider::cuboid(Vec3::new(0.4, 0.2, 1.2)).friction(0.8);
+    let lid = world.add(BodyDesc::dynamic().at(Vec3::new(-0.2, 1.12, 0.0)).with(above).weighing(20.0)).unwrap();
+    let mut simulation = simulation(world, iterating(10));
+    run(&mut simulation, 2.0, 1.0 / 60.0);
+    let (early, lid_early) = (simulation.soft(cloth).unwrap().positions, simulation.body(lid).unwrap().position);
+    run(&mut simulation, 10.0, 1.0 / 60.0);
+    let late = simulation.soft(cloth).unwrap().positions;
+    let pairs = early.iter().zip(&late).filter(|(p, _)| (-0.35..-0.05).contains(&p.x));
+    let most = pairs.map(|(a, b)| (*a - *b).length()).fold(0.0, f32::max);
+    assert!(most < 1e-3, "creeps by {most} in 10 s");
+    let way = (simulation.body(lid).unwrap().position - lid_early).length();
+    assert!(way < 1e-3, "the lid goes {way} in 10 s");
+}
+
+#[test]
+fn draped_cloth_comes_to_rest_on_the_floor() {
+    let world = scenes::drape(30).unwrap();
+    let cloth = world.soft_bodies().next().unwrap();
+    let mut simulation = simulation(world, iterating(10));
+    run(&mut simulation, 8.0, 1.0 / 60.0);
+    let state = simulation.soft(cloth).unwrap();
+    let mean = state.velocities.iter().map(|v| v.length()).sum::<f32>() / state.velocities.len() as f32;
+    assert!(mean < 0.02, "{mean} m/s");
+    assert!(state.positions.iter().all(|p| p.y > 0.005), "none is below the floor");
+}
