@@ -1,29 +1,27 @@
-//! The host's side of a step: world, settings and plan, what is written to the device before a step, and how the
-//! words that a step leaves behind are interpreted. Everything here is independent of the backend; a [`StepDevice`]
-//! does the device's part.
+//! The host's side of a step: world, settings and plan. It decides when lists grow, gathers what is written to the
+//! device before a step, and keeps what a failed or unrecorded step needs to be undone. What is written is in
+//! `sending`, what comes back in `digest`, what a world asks for in `needs`. Everything here is independent of the
+//! backend; a [`StepDevice`] does the device's part.
 
-use super::bodies::{Batch, BodyRecord, collider_record, material_record, report_impulse};
+use super::bodies::Batch;
 use super::history::{History, Kept};
 use super::joints;
-use super::report::{Contact, Event, EventKind, Overlap, StepReport};
+use super::needs::{check_memory, check_world, step_options, world_needs};
+use super::report::EventKind;
+use super::sending::{Resend, SentParams, push_hull};
 use super::soft;
 use super::swept::Swept;
 use super::uploads::Uploads;
-use crate::backend::RunTimes;
 use crate::glam::Vec3;
-use crate::log::{info, span, warning};
+use crate::log::{info, span};
 use crate::plan::BufferId;
 use crate::plan::step::{StepOptions, StepPlan};
-use crate::settings::MOST_COLD;
 use crate::snapshot::{HostState, Moment};
 use crate::state::{Capacities, Limits, List, UserBuffer, with_reserve};
-use crate::world::{BodyHandle, Edit, Hull, Sent, World, unit_box};
+use crate::world::{BodyHandle, Edit, Sent, World};
 use crate::{Error, Result, Settings};
-use drystone_kernels::detect::gate::{bit, counter};
+use drystone_kernels::detect::gate::counter;
 use drystone_kernels::layout::BodyPose;
-use drystone_kernels::state::events::{EventRecord, event};
-use drystone_kernels::state::rigid::{self, NONE, Params};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a stepper needs of a device. None of these calls runs a step.
@@ -70,49 +68,6 @@ pub(crate) struct CoreOptions {
     pub limits: Limits,
 }
 
-/// What the device lacks after a plan was loaded: everything from these slots on, and all buffers that the host
-/// writes as a whole.
-#[derive(Clone, Copy)]
-pub(super) struct Resend {
-    pub bodies: u32,
-    pub colliders: u32,
-    pub joints: u32,
-    /// First slot whose body space (where the user's body space lies in the device's) is missing.
-    pub frames: u32,
-    /// Whether the device has no state of any soft body.
-    pub soft: bool,
-}
-
-impl Resend {
-    /// The union: everything that either of the two lacks.
-    pub fn and_all_of(self, other: Self) -> Self {
-        Self {
-            bodies: self.bodies.min(other.bodies),
-            colliders: self.colliders.min(other.colliders),
-            joints: self.joints.min(other.joints),
-            frames: self.frames.min(other.frames),
-            soft: self.soft || other.soft,
-        }
-    }
-}
-
-/// The settings that the device has.
-#[derive(Clone, PartialEq)]
-pub(super) struct SentParams {
-    /// Of all worlds, with no gravity.
-    common: Params,
-    gravities: Arc<Vec<Vec3>>,
-}
-
-impl SentParams {
-    /// Adds them to the uploads.
-    fn push(&self, plan: &StepPlan, uploads: &mut Uploads) {
-        let of_world = |gravity: &Vec3| Params { gravity: *gravity, ..self.common };
-        let all: Vec<_> = self.gravities.iter().map(of_world).collect();
-        uploads.push(plan.buffers.params, 0, &all);
-    }
-}
-
 /// What [`Core::undo_prepared`] needs to undo a step that was prepared, but neither run nor recorded.
 pub(super) struct Unrecorded {
     pub sent: Sent,
@@ -122,26 +77,10 @@ pub(super) struct Unrecorded {
     kept: Option<Kept>,
 }
 
-/// The results that are read back after a step.
-pub(crate) struct Results<'a> {
-    pub frame: u64,
-    /// Sub-steps that were run.
-    pub runs: u32,
-    /// Whether the device chose how many of the recorded sub-steps it made.
-    pub adaptive: bool,
-    pub counters: &'a [u32],
-    pub overflow: u32,
-    /// Number of events that the list of events can hold.
-    pub event_room: u32,
-    pub events: &'a [EventRecord],
-    /// Whether the world was rolled back or restored after this step was recorded.
-    pub undone: bool,
-}
-
 pub(crate) struct Core {
     pub world: World,
     pub(super) settings: Settings,
-    options: CoreOptions,
+    pub(super) options: CoreOptions,
     pub(super) user: Vec<UserBuffer>,
     pub(super) plan: StepPlan,
     pub(super) planned: StepOptions,
@@ -160,7 +99,7 @@ pub(crate) struct Core {
     /// Changes when the world is replaced; steps prepared before are void then.
     pub(super) epoch: u64,
     pub(super) history: History,
-    swept: Swept,
+    pub(super) swept: Swept,
     /// Pairs and manifolds of the last step.
     pub(super) counted: (u32, u32),
     /// Sub-steps made.
@@ -174,35 +113,6 @@ pub(crate) struct Core {
 fn next_generation() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Capacities that a world needs. Pairs and manifolds are 1, since only the device knows their number.
-fn world_needs(world: &World) -> Capacities {
-    Capacities {
-        bodies: world.slot_count().max(1),
-        colliders: world.collider_slots().max(1),
-        pairs: 1,
-        manifolds: 1,
-        edits: 1,
-        hulls: world.hulls().slot_count(),
-        hull_edges: world.hulls().end(),
-        joints: world.joint_store().slot_count(),
-        joint_rows: world.joint_store().row_count(),
-        continuous: world.continuous_count(),
-        ..soft::needs(world)
-    }
-}
-
-/// Initial capacities for a world, with estimates for pairs and manifolds.
-pub(crate) fn first_capacities(world: &World) -> Capacities {
-    let needs = world_needs(world);
-    Capacities {
-        pairs: with_reserve(needs.colliders.saturating_mul(2)),
-        manifolds: with_reserve(needs.bodies),
-        edits: needs.bodies,
-        soft_pairs: if needs.soft_faces > 0 { with_reserve(needs.soft_faces.saturating_mul(2)) } else { 0 },
-        ..needs
-    }
 }
 
 impl Core {
@@ -533,267 +443,4 @@ impl Core {
         self.world.soft_store_mut().sent();
         Ok(())
     }
-
-    /// Adds the materials and report impulses of `count` colliders from slot `first` on to the uploads.
-    fn push_surfaces(&self, uploads: &mut Uploads, first: u32, count: usize) {
-        let (b, features) = (&self.plan.buffers, self.planned.features);
-        let slots = || (first..).take(count);
-        if features.surfaces {
-            let list: Vec<_> = slots().map(|slot| material_record(&self.world, slot)).collect();
-            uploads.push(b.materials, first.into(), &list);
-        }
-        if features.reports {
-            let list: Vec<_> = slots().map(|slot| report_impulse(&self.world, slot)).collect();
-            uploads.push(b.report_impulses, first.into(), &list);
-        }
-    }
-
-    /// Adds everything that the device lacks ([`Resend`]) to the uploads, and all hulls.
-    fn push_all(&mut self, uploads: &mut Uploads) -> Result<()> {
-        let Some(resend) = self.resend else {
-            return Ok(());
-        };
-        let Resend { bodies: first, colliders: first_collider, joints: first_joint, frames, soft } = resend;
-        let Capacities { bodies, colliders, joints, .. } = self.plan.capacities;
-        let b = &self.plan.buffers;
-        if let Some(chosen) = &self.plan.chosen {
-            uploads.push(chosen.sizes, 0, &chosen.groups);
-        }
-        let records: Vec<_> = (first..bodies).map(|i| BodyRecord::new(&self.world, i)).collect();
-        let from = u64::from(first);
-        uploads.push(b.bodies, from, &records.iter().map(|r| r.body).collect::<Vec<_>>());
-        let poses: Vec<_> = records.iter().map(|r| r.pose).collect();
-        uploads.push(b.poses, from, &poses);
-        uploads.push(b.starts, from, &poses);
-        uploads.push(b.velocities, from, &records.iter().map(|r| r.velocity).collect::<Vec<_>>());
-        uploads.push(b.previous, from, &records.iter().map(|r| r.velocity.linear).collect::<Vec<_>>());
-        uploads.push(b.forces, from, &records.iter().map(|r| r.force).collect::<Vec<_>>());
-        uploads.push(b.colours, from, &vec![NONE; records.len()]);
-        if self.planned.worlds > 0 {
-            uploads.push(b.locals, 0, &(0..bodies).map(|slot| self.world.local(slot)).collect::<Vec<_>>());
-        }
-        if self.options.body_poses {
-            let records = (frames..bodies).map(|i| BodyRecord::new(&self.world, i).frame);
-            uploads.push(b.body_frames, frames.into(), &records.collect::<Vec<_>>());
-        }
-        let list: Vec<_> = (first_collider..colliders).map(|slot| collider_record(&self.world, slot)).collect();
-        uploads.push(b.colliders, first_collider.into(), &list);
-        self.push_surfaces(uploads, first_collider, list.len());
-        // Hull 0 is the unit box: boxes use it when they meet hulls.
-        push_hull_at(uploads, &self.plan, 0, 0, &unit_box()?);
-        for slot in 0..self.world.hulls().slot_count() {
-            push_hull(uploads, &self.plan, &self.world, slot);
-        }
-        self.world.uploaded(first, first_collider);
-        self.world.joint_store_mut().resend(first_joint..joints);
-        if soft {
-            self.world.soft_store_mut().send_all();
-        } else {
-            self.world.soft_store_mut().send_again();
-        }
-        Ok(())
-    }
-
-    /// Interprets the results of a step: makes its report with events, and notes the capacities that lists need.
-    pub fn digest(&mut self, results: &Results<'_>, times: Vec<RunTimes>) -> StepReport {
-        let count = |slot: u32| results.counters.get(slot as usize).copied().unwrap_or(0);
-        let since = count(counter::STEPS).wrapping_sub(self.made as u32);
-        // In adaptive frames only the sub-steps that the device chose count.
-        let runs = if results.adaptive { count(counter::SUBSTEPS).min(results.runs) } else { results.runs };
-        let made = since.min(runs);
-        let first = self.made;
-        // More than the recorded sub-steps when the host submitted the recording several times. A difference of 2^31
-        // or more cannot be a number of steps.
-        let all = if since < 1 << 31 { since } else { made };
-        // A frame that was rolled back does not count, nor do its events.
-        let made = if results.undone { runs } else { made };
-        if !results.undone {
-            self.made += u64::from(all);
-            self.started = self.made > 0;
-            self.history.was_made(results.frame, self.made);
-        }
-        let happened = count(counter::EVENTS);
-        let mut report = StepReport {
-            frame: results.frame,
-            pairs: count(counter::PAIRS),
-            manifolds: count(counter::MANIFOLDS),
-            fallback_bodies: count(counter::FALLBACK),
-            dropped: runs - made,
-            substeps: made,
-            substeps_wanted: if results.adaptive { count(counter::WANTED) } else { runs },
-            short_frames: if results.adaptive { count(counter::SHORT) } else { 0 },
-            undone: results.undone,
-            events_lost: happened.saturating_sub(results.event_room),
-            times,
-            ..StepReport::default()
-        };
-        self.counted = (report.pairs, report.manifolds);
-        if self.options.expects && results.overflow == 0 && !results.undone {
-            self.swept.learn(results.counters);
-        }
-        let notes = if results.undone { Vec::new() } else { std::mem::take(&mut self.notes) };
-        report.events.extend(notes.into_iter().map(|kind| Event { step: first, kind }));
-        if self.options.ahead {
-            for (list, count) in [(List::Pairs, report.pairs), (List::Manifolds, report.manifolds)] {
-                // Grows when seven eighths full, by a quarter: enough for the frames until the growth takes effect,
-                // even in a collapse.
-                if u64::from(count) * 8 > u64::from(self.plan.capacities.of(list)) * 7 {
-                    let more = count.saturating_add(count / 4);
-                    // Growing ahead is only a precaution, so it stays within the limit instead of failing.
-                    let most =
-                        if list == List::Pairs { self.options.limits.pairs.unwrap_or(u32::MAX) } else { u32::MAX };
-                    let more = more.min(most.max(count));
-                    *self.wanted.of_mut(list) = self.wanted.of(list).max(more);
-                }
-            }
-        }
-        if report.events_lost > 0 {
-            warning!(frame = results.frame, lost = report.events_lost, "more events than there is room for");
-        }
-        if results.overflow != 0 {
-            warning!(
-                frame = results.frame,
-                dropped = report.dropped,
-                pairs = report.pairs,
-                manifolds = report.manifolds,
-                "lists are too short for the step"
-            );
-            let lists = [(bit::PAIRS, List::Pairs, report.pairs), (bit::MANIFOLDS, List::Manifolds, report.manifolds)];
-            let mut needed = Capacities::default();
-            for (bit, list, count) in lists {
-                if results.overflow & (1 << bit) != 0 {
-                    *needed.of_mut(list) = count;
-                }
-            }
-            needed.soft_pairs = results.overflow >> bit::SOFT_PAIRS;
-            if needed.pairs > 0 {
-                // Manifolds were counted only among the pairs that fitted; scale them up in proportion.
-                let fitted = f64::from(self.plan.capacities.pairs.max(1));
-                let expected = f64::from(report.manifolds) * (f64::from(needed.pairs) / fitted).max(1.0);
-                needed.manifolds = needed.manifolds.max(expected.min(f64::from(needed.pairs)) as u32);
-            }
-            self.wanted = self.wanted.at_least(&needed);
-            report.needed = Some(needed);
-        }
-        if results.undone {
-            return report;
-        }
-        if report.fallback_bodies > 0 && !self.fell_back {
-            self.fell_back = true;
-            self.history.change(results.frame, |host| host.fell_back = true);
-            info!(bodies = report.fallback_bodies, "bodies found no colour and are solved in turn");
-            let kind = EventKind::Fallback { bodies: report.fallback_bodies };
-            report.events.push(Event { step: self.made.saturating_sub(1), kind });
-        }
-        let mut told: Vec<_> = results.events.iter().take(happened as usize).collect();
-        // Lanes appended the events in no fixed order; sorting makes the order reproducible.
-        told.sort_by_key(|e| (e.step, e.kind, e.index, e.other));
-        for record in told {
-            // The device counts steps with 32 bits.
-            let step = first + u64::from(record.step.wrapping_sub(first as u32));
-            if let Some(kind) = self.event(results.frame, record) {
-                report.events.push(Event { step, kind });
-            }
-        }
-        report
-    }
-
-    fn event(&mut self, frame: u64, record: &EventRecord) -> Option<EventKind> {
-        let EventRecord { index, other, generations, .. } = *record;
-        if record.kind == event::BROKEN {
-            let joint = self.world.joint_store().handle(index)?;
-            self.world.joint_broke(index);
-            self.history.change(frame, |host| host.world.joint_broke(index));
-            return Some(EventKind::Broken { joint, force: record.value.x, torque: record.value.y });
-        }
-        if record.kind == event::DETACHED {
-            let attachment = self.world.soft_store_mut().let_go(index)?;
-            self.history.change(frame, |host| {
-                host.world.soft_store_mut().let_go(index);
-            });
-            return Some(EventKind::Detached { attachment, force: record.value.x });
-        }
-        if record.kind == event::PARTICLE_HELD {
-            let (soft, particle) = self.world.soft_store().owner(index)?;
-            return Some(EventKind::ParticleHeld { soft, particle });
-        }
-        if record.kind != event::QUARANTINED {
-            let (a, collider_a) = self.world.collider_owner(index, generations & 0xffff)?;
-            let (b, collider_b) = self.world.collider_owner(other, generations >> 16)?;
-            let overlap = Overlap { sensor: a, sensor_collider: collider_a, body: b, collider: collider_b };
-            let contact = Contact { a, collider_a, b, collider_b, impulse: record.value, point: record.point };
-            return match record.kind {
-                event::SENSOR_BEGIN => Some(EventKind::SensorBegin(overlap)),
-                event::SENSOR_END => Some(EventKind::SensorEnd(overlap)),
-                event::CONTACT_BEGIN => Some(EventKind::ContactBegin(contact)),
-                event::CONTACT_PERSIST => Some(EventKind::ContactPersist(contact)),
-                event::CONTACT_END => Some(EventKind::ContactEnd(contact)),
-                _ => None,
-            };
-        }
-        let body = self.world.handle(index)?;
-        if self.quarantined.contains(&body) {
-            return None;
-        }
-        warning!(frame, body = body.index, "a body's state is not finite: it takes no further part");
-        self.quarantined.push(body);
-        self.history.change(frame, |host| host.quarantined.push(body));
-        Some(EventKind::Quarantined { body })
-    }
-}
-
-fn step_options(settings: &Settings, options: CoreOptions, world: &World, cold: bool) -> StepOptions {
-    let CoreOptions { on_cpu, strict, body_poses, limits, .. } = options;
-    let usual = settings.step_options(on_cpu);
-    let iterations = if cold { usual.iterations.max(cold_iterations(settings, world)) } else { usual.iterations };
-    let most_pairs = limits.pairs.unwrap_or(u32::MAX);
-    let soft_colours = world.soft_store().colours();
-    let features = world.features();
-    let worlds = world.several();
-    // Lanes of a team add up in another order than one lane, and whether a colour is large depends on all worlds.
-    let lanes = if worlds > 0 { 1 } else { usual.lanes };
-    StepOptions { iterations, strict, body_poses, most_pairs, features, worlds, lanes, soft_colours, ..usual }
-}
-
-/// Whether the solver has everything that is in the world.
-fn check_world(settings: &Settings, world: &World) -> Result<()> {
-    Ok(settings.check_world(&world.features(), world.soft_store().colours() > 0, world.several() > 0)?)
-}
-
-/// An error when a plan's buffers exceed the memory limit.
-fn check_memory(plan: &StepPlan, limits: Limits) -> Result<()> {
-    let needed = plan.recording.memory();
-    match limits.memory.filter(|limit| needed > *limit) {
-        Some(limit) => Err(Error::MemoryLimit { needed, limit }),
-        None => Ok(()),
-    }
-}
-
-/// Iterations of each sub-step of a step that starts cold: see [`AvbdSettings`](crate::AvbdSettings).
-fn cold_iterations(settings: &Settings, world: &World) -> u32 {
-    let Some(avbd) = settings.avbd().filter(|a| a.cold_iterations > 0) else { return 0 };
-    // In larger assemblies the full load at once throws nets up, because their long waves act as if bodies were
-    // heavier: see `load_share`.
-    let largest = (avbd.share_reach * settings.iterations as f32) as usize;
-    let reach = if avbd.cold_reach > 0 { avbd.cold_reach.saturating_mul(world.joint_depth(largest)) } else { 0 };
-    avbd.cold_iterations.max(reach.min(MOST_COLD)).div_ceil(settings.substeps)
-}
-
-fn push_hull(uploads: &mut Uploads, plan: &StepPlan, world: &World, slot: u32) {
-    if let Some(entry) = world.hulls().entry(slot) {
-        push_hull_at(uploads, plan, slot + 1, entry.first, &entry.hull);
-    }
-}
-
-fn push_hull_at(uploads: &mut Uploads, plan: &StepPlan, index: u32, first: u32, hull: &Hull) {
-    let b = plan.buffers.hulls;
-    let counts = [hull.vertices.len(), hull.faces.len(), hull.edges.len()].map(|n| n as u32);
-    let inner = hull.faces.iter().map(|f| f.offset).fold(f32::MAX, f32::min);
-    let record = rigid::Hull { first, vertices: counts[0], faces: counts[1], edges: counts[2], inner };
-    let at = u64::from(first);
-    uploads.push(b.hulls, index.into(), &[record]);
-    uploads.push(b.vertices, at, &hull.vertices);
-    uploads.push(b.faces, at, &hull.faces);
-    uploads.push(b.loops, 2 * at, &hull.loops);
-    uploads.push(b.edges, at, &hull.edges);
 }

@@ -5,7 +5,8 @@
 //! later are gone, removed ones exist again under their old handles, and forces, settings and gravity have their old
 //! values. The caller then repeats the edits that belong to the frames that follow.
 
-use super::core::{Core, Resend, StepDevice};
+use super::core::{Core, StepDevice};
+use super::sending::Resend;
 use super::{Prepared, Stepper};
 use crate::Result;
 use crate::backend::{Part, ReadInto, Runner};

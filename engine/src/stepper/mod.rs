@@ -14,11 +14,14 @@
 mod attached;
 pub(crate) mod bodies;
 mod core;
+mod digest;
 mod history;
 mod joints;
+mod needs;
 mod queries;
 mod read;
 mod report;
+mod sending;
 mod soft;
 mod swept;
 mod undo;
@@ -27,7 +30,9 @@ mod worlds;
 
 pub(crate) use self::attached::Token;
 pub use self::core::StepDevice;
-pub(crate) use self::core::{Core, CoreOptions, Results, first_capacities};
+pub(crate) use self::core::{Core, CoreOptions};
+pub(crate) use digest::Results;
+pub(crate) use needs::first_capacities;
 pub use read::{BodyState, JointState};
 pub use report::{Contact, Event, EventKind, Overlap, StepReport};
 pub use soft::{SoftState, SoftTouch, SoftTouches};

@@ -3,7 +3,7 @@
 //! kept until the step succeeds, and restored when it fails, with its edits pending again.
 
 use super::Stepper;
-use super::core::Resend;
+use super::sending::Resend;
 use crate::Result;
 use crate::backend::Runner;
 use crate::snapshot::{HostState, SavedBuffer, contents};
