@@ -85,6 +85,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &graph::pair_settle::STAGE,
     &graph::islands::STAGE,
     &detect::soft_touch::STAGE,
+    &detect::soft_face_touch::STAGE,
     &graph::soft_keys::STAGE,
     &graph::soft_rows::STAGE,
     &graph::soft_ground::STAGE,

@@ -239,6 +239,11 @@ impl Meeting {
             poses: s.poses,
             deltas: solve.deltas,
             soft_blocks: self.blocks,
+            soft_near: soft.near,
+            soft_fan_starts: b.fan_starts,
+            soft_fans: b.fans,
+            soft_triangles: b.triangles,
+            soft_face_contacts: soft.face_contacts,
         };
         let pass = bind.with(soft_ask::Push { colour });
         r.dispatch_indirect(soft.args, soft_dispatch::COLOURS + colour, pass)?;
