@@ -10,7 +10,7 @@ use drystone::{Simulation, scenes};
 const SIDE: (f32, u32) = (1.0, 5);
 
 /// A cloth held at its border, at height 0.
-fn held(world: &mut World, tilt: Quat, surface: SoftSurface) -> (SoftHandle, f32) {
+pub fn held(world: &mut World, tilt: Quat, surface: SoftSurface) -> (SoftHandle, f32) {
     let (side, n) = SIDE;
     let cloth = Cloth { density: 1.0, stretch: 5e3, damping: 1.0, ..Cloth::default() };
     let corner = tilt * Vec3::new(-0.5 * side, 0.0, -0.5 * side);
@@ -27,7 +27,7 @@ fn held(world: &mut World, tilt: Quat, surface: SoftSurface) -> (SoftHandle, f32
 }
 
 /// How high a point is above the lowest place of a soft surface below or above it; none beside it.
-fn above(simulation: &mut Simulation, cloth: SoftHandle, point: Vec3) -> Option<f32> {
+pub fn above(simulation: &mut Simulation, cloth: SoftHandle, point: Vec3) -> Option<f32> {
     let positions = simulation.soft(cloth).unwrap().positions;
     let triangles = simulation.world().soft_triangles(cloth).unwrap();
     let heights = triangles.iter().filter_map(|corners| {
@@ -122,8 +122,8 @@ fn a_small_box_on_a_triangle_holds_below_the_friction_angle_and_slides_above_it(
             for at in 0..9 {
                 world.attach(AttachmentDesc::to_world(cloth, at)).unwrap();
             }
-            let place = turn * Vec3::new(-0.3, 0.06, 0.1);
-            let body = BodyDesc::dynamic().at(place).turned(turn).with(Collider::cuboid(Vec3::splat(0.1)).friction(0.5));
+            let place = turn * Vec3::new(-0.3, 0.03, 0.1);
+            let body = BodyDesc::dynamic().at(place).turned(turn).with(Collider::cuboid(Vec3::new(0.1, 0.04, 0.1)).friction(0.5));
             let body = world.add(body.weighing(0.5)).unwrap();
             let mut simulation = simulation(world, iterating(iterations));
             run(&mut simulation, 0.25, 1.0 / rate as f32);

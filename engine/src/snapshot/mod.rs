@@ -398,7 +398,7 @@ impl Snapshot {
 }
 
 /// Lists whose lengths a snapshot stores: those that determine the lengths of persistent buffers.
-const LISTS: [List; 15] = [
+const LISTS: [List; 16] = [
     List::Bodies,
     List::Colliders,
     List::Pairs,
@@ -412,6 +412,7 @@ const LISTS: [List; 15] = [
     List::Particles,
     List::Springs,
     List::Attachments,
+    List::SoftTriangles,
     List::SoftFaces,
     List::SoftPairs,
 ];

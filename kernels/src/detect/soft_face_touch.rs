@@ -3,9 +3,9 @@
 //! triangle that touches something (`soft_near`, cleared before).
 //!
 //! A triangle meets the corners of a collider (of what is round, the ends of its axis, or points of its rims) that are
-//! above its inside, and else the place that is nearest: of two edges, or of a ball. The first push along the triangle's
-//! own normal, away from the collider's middle: that is right however deep a corner is in. Both are planes, so what
-//! comes is found on its way as for particles.
+//! above its inside, and else the place that is nearest: of two edges, or of a ball. All push along the triangle's own
+//! normal, away from the collider's middle: that is right however deep a corner is in, and no side of a flat surface is a
+//! wall to what slides over it. They are planes, so what comes is found on its way as for particles.
 
 use crate::detect::collide::{Solid, point};
 use crate::detect::soft_near::on_triangle;
@@ -16,7 +16,7 @@ use crate::gpu::{Load, Store, abs, fmax, fmin, least, sqrt};
 use crate::layout::{Aabb, END, LEAF, Node, Volume};
 use crate::math::{Pose, Twist};
 use crate::queries::records::Filter;
-use crate::solve::soft::contact::{MARGIN_LENGTH, MARGIN_RADIUS};
+use crate::solve::soft::contact::{INSIDE, MARGIN_LENGTH, MARGIN_RADIUS};
 use crate::state::rigid::{Collider, Hull, HullEdge, HullFace, NONE, Params, shape, world_pose};
 use crate::state::soft::{Attachment, AttachmentState, Particle, SOFT_CONTACTS, SoftContact};
 use crate::{layout, stage};
@@ -61,11 +61,12 @@ layout! {
 const ROUNDS: u32 = 8;
 /// Rounds in which the nearest places of a triangle and a collider are found: each goes from one to the other.
 const STEPS: u32 = 8;
-/// By how much the inside has to be nearer to a collider than the corners, as a part of the distance between particles:
-/// so far what is round or has an edge may dip between them. A ball of more than 8 such distances never does.
-pub const DIPS: f32 = 0.02;
-/// How far what is found may be from the nearest place, as a part of the same distance.
+/// How far what is found may be from the nearest place, as a part of the distance between particles; and by how much it
+/// has to be nearer than the corners.
 const NEARLY: f32 = 1e-3;
+/// Least cosine between a triangle's normal and the way from a side of it to a collider, if that side meets it: what is
+/// farther beside the triangle is the next one's.
+const ABOVE: f32 = 0.7;
 
 /// A triangle on its way.
 #[derive(Clone, Copy)]
@@ -204,7 +205,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let there = (pa.mass > 0.0) & (pb.mass > 0.0) & (pc.mass > 0.0);
     let touches = (pa.radius >= 0.0) & (pb.radius >= 0.0) & (pc.radius >= 0.0);
     if (ia != ib) & (ib != ic) & (ic != ia) & there & touches {
-        let (a, radius) = (b.soft_positions.at(ia), pa.radius);
+        let (a, radius) = (b.soft_positions.at(ia), INSIDE * pa.radius);
         let length = fmax(pa.length, fmax(pb.length, pc.length));
         let gravity = b.params.at(0).gravity;
         let way_of = |i: u32, p: &Particle| {
@@ -213,7 +214,9 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         };
         let (wa, wb, wc) = (way_of(ia, &pa), way_of(ib, &pb), way_of(ic, &pc));
         let (at_b, at_c) = (b.soft_positions.at(ib), b.soft_positions.at(ic));
-        let margin = MARGIN_RADIUS * radius + MARGIN_LENGTH * length;
+        // At which a side of the triangle makes a contact, and its inside or a corner of the collider.
+        let close = MARGIN_RADIUS * pa.radius;
+        let margin = close + MARGIN_LENGTH * length;
         let reach = Vec3::splat(radius + margin);
         let point = |p: Vec3| Aabb { min: p, max: p };
         let bounds = point(a).union(&point(at_b)).union(&point(at_c));
@@ -260,7 +263,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                     here = face.moved(&ways, t);
                     (shares, found) = nearest(&here, &of, tiny, b);
                     gap = found.distance - radius;
-                    let over = (gap <= margin) | (t >= 1.0);
+                    let over = (gap <= close) | (t >= 1.0);
                     round = if over { ROUNDS } else { round + 1 };
                     t = if over { t } else { fmin(t + gap / fmax(fastest, 1e-30), 1.0) };
                 }
@@ -285,16 +288,19 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                     let mut i = 0;
                     while i <= all {
                         let is_corner = i < all;
-                        let (mut w, mut normal, mut from_start) = (shares, found.normal, gap);
-                        let mut on = here.at(shares) - found.normal * found.distance;
+                        let (mut w, mut on) = (shares, here.at(shares) - found.normal * found.distance);
+                        // Within the collider its nearest place may be beside the triangle.
+                        let off = out.dot(found.normal) * found.distance;
+                        let mut from_start = if found.distance < 0.0 { gap } else { off - radius };
                         // What the corners of the triangle meet themselves, or a corner of the collider is.
-                        let mut wanted = (found.distance < of_corners - DIPS * length) & (gap < best - tiny);
+                        let inside = fmin(shares.x, fmin(shares.y, shares.z)) > NEARLY;
+                        let meets = inside | ((gap <= close) & (abs(found.normal.dot(n)) >= ABOVE));
+                        let mut wanted = meets & (found.distance < of_corners - tiny) & (gap < best - tiny);
                         if is_corner {
                             let p = corner(&of, i, out, b);
                             w = here.nearest(p);
                             let off = here.at(w) - p;
                             let beside = off - n * off.dot(n);
-                            normal = out;
                             from_start = abs(height) - out.dot(p) - of.round - radius;
                             on = p + out * of.round;
                             wanted = (beside.length_squared() <= tiny * tiny) & (from_start <= margin);
@@ -305,10 +311,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                             let goes = ways.at(w) * t;
                             contact.collider = slot;
                             contact.body = collider.what.body;
-                            contact.normal = solid.to_world(normal);
+                            contact.normal = solid.to_world(out);
                             let on = solid.to_world(on) + (solid.centre - pose.position);
                             contact.point = pose.rotation.inverse().apply(on);
-                            contact.k = from_start - normal.dot(goes);
+                            contact.k = from_start - out.dot(goes);
                             contact.feature = i;
                             (contact.wb, contact.wc) = (w.y, w.z);
                             dropped += (count == SOFT_CONTACTS) as u32;

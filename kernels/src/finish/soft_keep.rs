@@ -44,7 +44,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if contact.collider != NONE {
         let spot = Spot::of(item, &contact, push.triangles != 0, &b.soft_triangles);
         let delta = spot.of_list(&b.soft_deltas);
-        let (_, way) = gone(&contact, delta, &b.starts, &b.deltas, &b.poses);
+        let (_, way) = gone(&contact, delta, &b.starts, &b.deltas);
         let centre = b.starts.at(contact.body).position;
         let off = (b.soft_positions.at(spot.a) - centre) + (delta - b.deltas.at(contact.body).linear);
         collider = contact.collider.wrapping_add(1);

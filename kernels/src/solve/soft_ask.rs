@@ -71,7 +71,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let contact = b.soft_face_contacts.at(place);
         if contact.collider != NONE {
             let spot = Spot::of(place, &contact, true, &b.soft_triangles);
-            let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas, &b.poses);
+            let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
             block.add_press_shared(&press(&contact, way), contact.normal, spot.share(index));
         }
         i += 1;

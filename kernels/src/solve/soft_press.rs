@@ -14,10 +14,9 @@ stage! {
         read 0 particles: Particle,
         read 1 soft_deltas: Vec3,
         read 2 starts: Pose,
-        read 3 poses: Pose,
-        read 4 deltas: Twist,
-        update 5 soft_contacts: SoftContact,
-        read 6 soft_triangles: u32,
+        read 3 deltas: Twist,
+        update 4 soft_contacts: SoftContact,
+        read 5 soft_triangles: u32,
     }
 }
 
@@ -42,7 +41,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let spot = Spot::of(item, &contact, push.triangles != 0, &b.soft_triangles);
-    let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas, &b.poses);
+    let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
     let overlap = -fmin(0.0, (contact.error + way).dot(contact.normal));
     contact.lambda = press(&contact, way).force;
     contact.k = grown(contact.k, contact.unit, contact.most, overlap, b.particles.at(spot.a).length);

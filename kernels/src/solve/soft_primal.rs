@@ -68,7 +68,7 @@ fn within_contacts(index: u32, block: &Block, delta: Vec3, b: &Bindings<'_>) -> 
         while i < SOFT_CONTACTS {
             let contact = b.soft_contacts.at(index.wrapping_mul(SOFT_CONTACTS).wrapping_add(i));
             if contact.collider != NONE {
-                let (_, way) = gone(&contact, next, &b.starts, &b.deltas, &b.poses);
+                let (_, way) = gone(&contact, next, &b.starts, &b.deltas);
                 with.add_press(&press(&contact, way), contact.normal);
             }
             i += 1;
@@ -82,7 +82,7 @@ fn within_contacts(index: u32, block: &Block, delta: Vec3, b: &Bindings<'_>) -> 
                 let spot = Spot::of(place, &contact, true, &b.soft_triangles);
                 let share = spot.share(index);
                 let goes = spot.of_list(&b.soft_deltas) + (next - delta) * share;
-                let (_, way) = gone(&contact, goes, &b.starts, &b.deltas, &b.poses);
+                let (_, way) = gone(&contact, goes, &b.starts, &b.deltas);
                 with.add_press_shared(&press(&contact, way), contact.normal, share);
             }
             i += 1;

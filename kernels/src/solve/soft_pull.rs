@@ -76,7 +76,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
                     let place = if inside { place - push.contacts } else { place };
                     let contact = if inside { b.soft_face_contacts.at(place) } else { b.soft_contacts.at(place) };
                     let spot = Spot::of(place, &contact, inside, &b.soft_triangles);
-                    let (lever, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas, &b.poses);
+                    let (lever, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
                     let press = press_held(&contact, way);
                     pressed(&mut system, press.force * -1.0, &press, contact.normal, lever);
                 }

@@ -94,7 +94,7 @@ fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, pairs: bool, b: &Bindi
     while i < behind {
         let contact = b.soft_contacts.at(i);
         if contact.collider != NONE {
-            let (_, way) = gone(&contact, delta, &b.starts, &b.deltas, &b.poses);
+            let (_, way) = gone(&contact, delta, &b.starts, &b.deltas);
             let press = press_held(&contact, way);
             pressed(system, press.force, &press, contact.normal, r);
         }
@@ -107,7 +107,7 @@ fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, pairs: bool, b: &Bindi
         let contact = b.soft_face_contacts.at(place);
         if contact.collider != NONE {
             let spot = Spot::of(place, &contact, true, &b.soft_triangles);
-            let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas, &b.poses);
+            let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
             let (press, share) = (press_held(&contact, way), spot.share(index));
             // All corners go together, so each has its share of the stiffness too.
             let of_corner = Press { along: press.along * share, across: press.across * share, ..press };

@@ -382,7 +382,6 @@ impl Soft {
             particles: soft.particles,
             soft_deltas: self.deltas,
             starts: s.starts,
-            poses: s.poses,
             deltas: solve.deltas,
             soft_contacts: self.contacts,
             soft_triangles: soft.triangles,

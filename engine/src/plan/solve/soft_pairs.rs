@@ -197,7 +197,6 @@ impl Meeting {
             soft_limits: self.limits,
             soft_blocks: self.blocks,
             starts: s.starts,
-            poses: s.poses,
             deltas: solve.deltas,
             soft_contacts: soft.contacts,
             soft_pair_rows: self.rows,
