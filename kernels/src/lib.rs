@@ -92,6 +92,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &detect::soft_pairs_fill::STAGE,
     &graph::soft_pair_keys::STAGE,
     &solve::soft_gate::STAGE,
+    &solve::soft_rest::STAGE,
     &solve::soft_start::STAGE,
     &solve::soft_meet::STAGE,
     &solve::soft_pairs_start::STAGE,

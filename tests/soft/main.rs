@@ -7,7 +7,6 @@ mod contact;
 mod elements;
 mod held;
 mod inside;
-mod probe;
 mod life;
 mod measured;
 mod meeting;

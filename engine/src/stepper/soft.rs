@@ -442,9 +442,9 @@ impl Stepper<Box<dyn Runner>> {
         self.device.run_and_read(Part::FIRST, 0, &mut reads)?;
         let world = &self.core.world;
         let of_particles = (0..).zip(&cached).map(|(place, record)| (place / SOFT_CONTACTS, None, record));
-        let of_triangles = (0..).zip(&inside).map(|(place, record)| {
-            (record.particle.wrapping_sub(first), Some(place / SOFT_CONTACTS), record)
-        });
+        let of_triangles = (0..)
+            .zip(&inside)
+            .map(|(place, record)| (record.particle.wrapping_sub(first), Some(place / SOFT_CONTACTS), record));
         for (particle, triangle, record) in of_particles.chain(of_triangles) {
             found.dropped += record.dropped;
             // What was removed since is nobody's.

@@ -24,7 +24,7 @@ use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::solve::soft_gate::{self, soft_dispatch};
 use drystone_kernels::solve::soft_move::how;
 use drystone_kernels::solve::{
-    soft_dual, soft_meet, soft_predict, soft_press, soft_primal, soft_pull, soft_start, soft_whole,
+    soft_dual, soft_meet, soft_predict, soft_press, soft_primal, soft_pull, soft_rest, soft_start, soft_whole,
 };
 use drystone_kernels::state::soft::{SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, SoftPull};
 use drystone_kernels::state::soft_pairs::SoftPair;
@@ -205,7 +205,19 @@ impl Soft {
     /// Warm start, inertial targets, and where the iterations start (lines 3 to 6).
     pub fn record_predict(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
-        let Capacities { particles, springs, attachments, .. } = *solve.capacities;
+        let Capacities { bodies, particles, springs, attachments, .. } = *solve.capacities;
+        let bind = soft_rest::Bind {
+            params: s.params,
+            bodies: s.bodies,
+            velocities: s.velocities,
+            previous: s.previous,
+            forces: s.forces,
+            rows: s.rows,
+            soft_rows: self.rows,
+            poses: s.poses,
+            deltas: solve.deltas,
+        };
+        r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(soft_rest::Push { count: bodies }))?;
         // Whether anything holds a soft body; there are no more bodies than particles.
         let soft_held = r.scratch("soft_held", u64::from(particles))?;
         r.fill(soft_held, 0..u64::from(particles), 0)?;
