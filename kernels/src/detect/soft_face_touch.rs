@@ -1,5 +1,5 @@
 //! Which colliders the inside of every triangle of a soft surface touches or is about to: those that come nearer to it
-//! there than to its corners, whose contacts are `soft_touch`'s. Writes `soft_face_contacts`, and which particles have a
+//! there than to its corners, whose contacts `soft_touch` finds. Writes `soft_face_contacts`, and which particles have a
 //! triangle that touches something (`soft_near`, cleared before).
 //!
 //! A triangle meets the corners of a collider (of what is round, the ends of its axis, or points of its rims) that are
@@ -16,9 +16,9 @@ use crate::gpu::{Load, Store, abs, fmax, fmin, least, sqrt};
 use crate::layout::{Aabb, END, LEAF, Node, Volume};
 use crate::math::{Pose, Twist};
 use crate::queries::records::Filter;
-use crate::solve::soft::contact::{INSIDE, MARGIN_LENGTH, MARGIN_RADIUS};
+use crate::solve::soft::contact::{MARGIN_LENGTH, MARGIN_RADIUS};
 use crate::state::rigid::{Collider, Hull, HullEdge, HullFace, NONE, Params, shape, world_pose};
-use crate::state::soft::{Attachment, AttachmentState, Particle, SOFT_CONTACTS, SoftContact};
+use crate::state::soft::{Attachment, AttachmentState, Particle, SOFT_CONTACTS, SoftCached, SoftContact};
 use crate::{layout, stage};
 
 stage! {
@@ -44,6 +44,7 @@ stage! {
         read 18 soft_triangles: u32,
         update 19 soft_face_contacts: SoftContact,
         update 20 soft_near: u32,
+        read 21 soft_face_cached: SoftCached,
     }
 }
 
@@ -61,9 +62,13 @@ layout! {
 const ROUNDS: u32 = 8;
 /// Rounds in which the nearest places of a triangle and a collider are found: each goes from one to the other.
 const STEPS: u32 = 8;
-/// How far what is found may be from the nearest place, as a part of the distance between particles; and by how much it
-/// has to be nearer than the corners.
+/// How far what is found may be from the nearest place, as a part of the distance between particles.
 const NEARLY: f32 = 1e-3;
+/// By how much the place that is nearest has to be nearer than the corners, as a part of the same distance: so far what
+/// is round may dip between particles, a ball of two such distances, but no farther than the surface is thick. With
+/// contacts of triangles besides, it would be held three times as stiffly, and few iterations would not find what it
+/// gives to the cloth. A place that pushed in the last step does so until it does not any more.
+const DIPS: f32 = 0.1;
 /// Least cosine between a triangle's normal and the way from a side of it to a collider, if that side meets it: what is
 /// farther beside the triangle is the next one's.
 const ABOVE: f32 = 0.7;
@@ -205,7 +210,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let there = (pa.mass > 0.0) & (pb.mass > 0.0) & (pc.mass > 0.0);
     let touches = (pa.radius >= 0.0) & (pb.radius >= 0.0) & (pc.radius >= 0.0);
     if (ia != ib) & (ib != ic) & (ic != ia) & there & touches {
-        let (a, radius) = (b.soft_positions.at(ia), INSIDE * pa.radius);
+        let (a, radius) = (b.soft_positions.at(ia), pa.radius);
         let length = fmax(pa.length, fmax(pb.length, pc.length));
         let gravity = b.params.at(0).gravity;
         let way_of = |i: u32, p: &Particle| {
@@ -284,6 +289,16 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                         fmin(surface(here.a + here.ab, &of, b).distance, surface(here.a + here.ac, &of, b).distance),
                     );
                     let all = if area > 1e-30 { corners(&of) } else { 0 };
+                    let is_round = (code == shape::SPHERE) | (code == shape::CAPSULE);
+                    let mut dips = if is_round { fmin(DIPS * length, pa.radius) } else { tiny };
+                    let mut k = 0;
+                    while k < SOFT_CONTACTS {
+                        let cached = b.soft_face_cached.at(first + k);
+                        let same = (cached.collider == slot.wrapping_add(1)) & (cached.particle == ia);
+                        let pushed = cached.force.length_squared() > 0.0;
+                        dips = if same & pushed & (cached.feature == all) { tiny } else { dips };
+                        k += 1;
+                    }
                     let mut best = f32::MAX;
                     let mut i = 0;
                     while i <= all {
@@ -295,7 +310,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                         // What the corners of the triangle meet themselves, or a corner of the collider is.
                         let inside = fmin(shares.x, fmin(shares.y, shares.z)) > NEARLY;
                         let meets = inside | ((gap <= close) & (abs(found.normal.dot(n)) >= ABOVE));
-                        let mut wanted = meets & (found.distance < of_corners - tiny) & (gap < best - tiny);
+                        let mut wanted = meets & (found.distance < of_corners - dips) & (gap < best - tiny);
                         if is_corner {
                             let p = corner(&of, i, out, b);
                             w = here.nearest(p);

@@ -5,7 +5,7 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
 use crate::math::Pose;
 use crate::queries::records::generation_of;
-use crate::solve::soft::contact::{ALPHA_CONTACT, DRIFT, INSIDE, K_GROUND, K_TOUCH, ROUNDING, SLOP, Spot};
+use crate::solve::soft::contact::{ALPHA_CONTACT, DRIFT, K_GROUND, K_TOUCH, ROUNDING, SLOP, Spot};
 use crate::solve::soft::{K_BODY, WARM_STIFFNESS, body_gives};
 use crate::state::material::{combine, rule_of, traits};
 use crate::state::rigid::{Body, Collider, NONE, Params};
@@ -63,7 +63,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
 
     let (n, at) = (contact.normal, spot.of_list(&b.soft_positions));
     let off = at - start.point(contact.point);
-    let gap = off.dot(n) - particle.radius * if push.triangles != 0 { INSIDE } else { 1.0 };
+    let gap = off.dot(n) - particle.radius;
     let mut slid = Vec3::ZERO;
     let mut i = 0;
     while i < SOFT_CONTACTS {

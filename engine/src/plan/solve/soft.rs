@@ -151,6 +151,7 @@ impl Soft {
                 soft_triangles: soft.triangles,
                 soft_face_contacts: face_contacts,
                 soft_near: touched,
+                soft_face_cached: soft.face_cached,
             };
             let push = soft_face_touch::Push { count: capacities.soft_triangles, leaves: capacities.colliders };
             r.dispatch_indirect(args, soft_dispatch::TRIANGLES, bind.with(push))?;

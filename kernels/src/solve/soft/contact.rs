@@ -22,9 +22,6 @@ pub const K_GROUND: f32 = 30.0;
 pub const MARGIN_RADIUS: f32 = 0.25;
 /// The same as a part of the distance to its neighbours: by so much they may pull it beyond where it goes on its own.
 pub const MARGIN_LENGTH: f32 = 0.05;
-/// Part of the particles' distance that the insides of triangles keep: what lies flat on particles, or is so round that
-/// it dips by less between them, is not pushed by insides too, and nothing begins or ends to push where it does.
-pub const INSIDE: f32 = 1.0;
 /// Way from its anchor up to which a particle goes on sticking to it, as a part of the distance to its neighbours.
 pub const DRIFT: f32 = 0.1;
 /// Lowest stiffness of a contact with a body that forces move, in units: it has to stop what comes in one step.
