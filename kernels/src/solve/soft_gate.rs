@@ -63,8 +63,12 @@ pub mod soft_dispatch {
     pub const PAIRS: u32 = 8;
     /// Every place for an entry of those in the rows of particles, 256 a workgroup.
     pub const PAIR_ROWS: u32 = 9;
+    /// Every soft body and every body, 64 a workgroup.
+    pub const NODES: u32 = 10;
+    /// Every particle and every body, 64 a workgroup.
+    pub const CARRIED: u32 = 11;
     /// The first colour of particles, 64 a workgroup; the other colours are the entries after it.
-    pub const COLOURS: u32 = 10;
+    pub const COLOURS: u32 = 12;
 }
 
 /// Writes one dispatch.
@@ -94,6 +98,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         count = if push.faces > 0 { least(b.soft_pair_places.at(push.faces), push.pairs) } else { 0 };
     } else if item == soft_dispatch::PAIR_ROWS {
         (count, tile) = (push.pairs.wrapping_mul(4), 256);
+    } else if item == soft_dispatch::NODES {
+        count = push.soft_bodies.wrapping_add(push.bodies);
+    } else if item == soft_dispatch::CARRIED {
+        count = push.particles.wrapping_add(push.bodies);
     } else if item >= soft_dispatch::COLOURS {
         let colour = item - soft_dispatch::COLOURS;
         count = b.soft_ranges.at(colour.wrapping_add(1)).wrapping_sub(b.soft_ranges.at(colour));
