@@ -76,7 +76,7 @@ fn draped_cloth_comes_to_rest_on_the_floor() {
     let mut simulation = simulation(world, iterating(10));
     run(&mut simulation, 8.0, 1.0 / 60.0);
     let state = simulation.soft(cloth).unwrap();
-    let mean = state.velocities.iter().map(|v| v.length()).sum::<f32>() / state.velocities.len() as f32;
-    assert!(mean < 0.02, "{mean} m/s");
+    let fastest = state.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+    assert!(fastest < 0.02, "{fastest} m/s");
     assert!(state.positions.iter().all(|p| p.y > 0.005), "none is below the floor");
 }

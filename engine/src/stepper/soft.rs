@@ -272,7 +272,8 @@ impl Tables {
         }
         let mut by_colour: Vec<Vec<u32>> = vec![Vec::new(); soft.colours() as usize];
         for (owner, first, entry, forces) in soft.entries() {
-            tables.bodies[owner as usize] = SoftRange { first: first.particles, count: entry.desc.len() as u32 };
+            let mass = entry.desc.masses.iter().sum();
+            tables.bodies[owner as usize] = SoftRange { first: first.particles, count: entry.desc.len() as u32, mass };
             let (desc, topology) = (&entry.desc, &entry.topology);
             let first_of = |kind: u32| match kind {
                 soft_entry::SPRING => first.springs,

@@ -2,7 +2,7 @@
 //! features are if they may meet there. Plain functions, shared by the stages that count pairs and that list them.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, fmax, fmin, sqrt};
+use crate::gpu::{Load, Read, abs, fmax, fmin, sqrt};
 use crate::layout::Aabb;
 use crate::state::soft::Particle;
 use crate::state::soft_pairs::{SoftFace, SoftPair, SoftRest, pair_flag};
@@ -14,6 +14,9 @@ pub const REACH_LENGTH: f32 = 0.15;
 pub const REACH_WAY: f32 = 0.25;
 /// Part of the thickness at which a contact is made before it is needed.
 pub const NEARLY: f32 = 0.25;
+/// Least thickness, as a part of the distance from the origin: some times the gap that planes keep
+/// ([`ROUNDED`](crate::solve::soft::pairs::ROUNDED)).
+pub const LEAST: f32 = 3e-5;
 /// Most of the distance at rest that two particles of one body keep from each other.
 pub const OF_REST: f32 = 0.5;
 
@@ -191,6 +194,8 @@ impl Near<'_> {
             let at_rest = sqrt((b * w.x + c * w.y + d * w.z).length_squared());
             thickness = fmin(thickness, OF_REST * at_rest);
         }
+        // Without any thickness nothing would push them, and they would press on planes with ever more speed.
+        thickness = fmax(thickness, LEAST * (abs(from.x) + abs(from.y) + abs(from.z)));
         // How far regions let both sides come towards each other.
         let down = n * -1.0;
         let (ra, rb) = (self.regions.at(pair.a), self.regions.at(pair.b));

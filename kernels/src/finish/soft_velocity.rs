@@ -1,5 +1,7 @@
-//! Writes velocities and final positions of particles from how far each moved (Algorithm 1, line 37). A particle whose
-//! state is no longer finite goes back to where it was, at rest.
+//! Writes velocities and final positions of particles from how far each moved (Algorithm 1, line 37). Velocities come
+//! from where forces sent it (`soft_ends`), which is farther where planes between soft surfaces held it back: what was
+//! cut off there had no force that another one felt, so it would be lost. A particle whose state is no longer finite
+//! goes back to where it was, at rest.
 
 use crate::detect::gate::counter;
 use crate::gpu::glam::Vec3;
@@ -19,6 +21,8 @@ stage! {
         write 5 soft_previous: Vec3,
         update 6 counters: u32,
         write 7 events: EventRecord,
+        read 8 soft_ends: Vec3,
+        read 9 soft_limits: u32,
     }
 }
 
@@ -29,6 +33,8 @@ layout! {
         pub count: u32,
         /// Capacity of the list of events.
         pub events: u32,
+        /// Not 0: soft surfaces meet each other, so there may be limits.
+        pub meets: u32,
     }
 }
 
@@ -40,7 +46,12 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let delta = b.soft_deltas.at(item);
     let p = b.soft_positions.at(item) + delta;
-    let v = delta * (1.0 / b.params.at(0).dt);
+    let mut way = b.soft_ends.at(item);
+    // Contacts that there was no room for push nothing: what goes on against them would get faster and faster.
+    if (push.meets != 0) && f32::from_bits(b.soft_limits.at(item)) < f32::MAX {
+        way = delta;
+    }
+    let v = way * (1.0 / b.params.at(0).dt);
     let sound = finite(p.x) & finite(p.y) & finite(p.z) & finite(v.x) & finite(v.y) & finite(v.z);
     b.soft_previous.put(item, if sound { b.soft_velocities.at(item) } else { Vec3::ZERO });
     if sound {

@@ -2,16 +2,14 @@
 //! move. `momentum` moves each island as a whole; it takes joints to things that do not move into account, so these do
 //! not exclude an island. Writes `parents`, `island_of` and the keys by which members are sorted.
 //!
-//! Sets are joined by a lock-free union-find: every body points to one of its set with a lower number, the first of a
-//! set to itself, and numbers only ever become lower. In whatever order lanes run, the first of every set ends up as
-//! its lowest body, so the result is the same in every run although intermediate states are not. Hence the stage has
-//! three phases, the last of which only uses what is final. After it more sets may be joined and islands written again:
-//! islands of joints alone are found on the way to those of joints and contacts. All bodies that are not free form one
-//! set, the ground, lower than all others.
+//! Sets are joined by a lock-free union-find ([`forest`](crate::graph::forest)), of which only what is final is the same
+//! in every run. Hence the stage has three phases, the last of which only uses that. After it more sets may be joined
+//! and islands written again: islands of joints alone are found on the way to those of joints and contacts.
 
 use crate::detect::gate::counter;
 use crate::detect::manifold::{FourPoints, Manifold, Record, record};
 use crate::gpu::{Load, Store, abs, glam::UVec4};
+use crate::graph::forest::{GROUND, first, join};
 use crate::solve::joints::{Joint, JointRow, RowState, flag, role};
 use crate::state::rigid::{Body, Entry, POINTS, Params, contact_row, joint_row, row};
 use crate::{layout, stage};
@@ -70,9 +68,6 @@ pub mod ties {
     pub const STIFF: u32 = 4;
 }
 
-/// The set of bodies that are not free. The number of body `i` is `i + 1`.
-pub const GROUND: u32 = 0;
-
 /// Looks at one body.
 #[inline(always)]
 pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
@@ -92,7 +87,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             join_joints(item, push, b);
         }
     } else {
-        let first = first(b, item + 1);
+        let first = first(&mut b.parents, item + 1);
         // A body that contacts alone touch is no island as long as only joints have joined any.
         let jointed = push.ties != ties::JOINTS || joint_row(&b.rows, item, u32::MAX).count() > 0;
         let key = if first == GROUND || !jointed { push.count } else { first - 1 };
@@ -139,10 +134,10 @@ fn join_contacts(item: u32, push: &Push, b: &mut Bindings<'_>) {
         // Tested before the points are read, because these lie far away and most bodies of a heap are in one set
         // already.
         if ours
-            && first(b, item + 1) != first(b, other.wrapping_add(1))
+            && first(&mut b.parents, item + 1) != first(&mut b.parents, other.wrapping_add(1))
             && (touching || stiff_contact(entry.manifold(), b))
         {
-            join(b, item + 1, other.wrapping_add(1));
+            join(&mut b.parents, item + 1, other.wrapping_add(1));
         }
         e += 1;
     }
@@ -161,7 +156,7 @@ fn join_joints(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if ties && b.bodies.at(item).is_dynamic() && b.bodies.at(entry.other).is_dynamic() {
             let all = push.ties & ties::JOINTS != 0;
             if all || stiff_joint(entry.joint(), b) {
-                join(b, item + 1, entry.other.wrapping_add(1));
+                join(&mut b.parents, item + 1, entry.other.wrapping_add(1));
             }
         }
         e += 1;
@@ -196,41 +191,4 @@ fn stiff_joint(index: u32, b: &Bindings<'_>) -> bool {
         r += 1;
     }
     stiff
-}
-
-/// The first of a body's set. Shortens the path on the way: every other body on it is made to point farther.
-#[inline(always)]
-fn first(b: &mut Bindings<'_>, body: u32) -> u32 {
-    let mut at = body;
-    let mut parent = if at == GROUND { GROUND } else { b.parents.now(at - 1) };
-    // Ends, because numbers become lower with every round: `phase::APART` leaves no higher ones.
-    while parent < at && parent != GROUND {
-        let next = b.parents.now(parent - 1);
-        b.parents.lower(at - 1, next);
-        at = parent;
-        parent = next;
-    }
-    // A driver that cuts loops short (llvmpipe, after 65,535 rounds) may stop in the middle of a chain. The body then
-    // goes to the ground, which is never moved: better than moving half an island without the other half.
-    if parent == at { parent } else { GROUND }
-}
-
-/// Joins two sets.
-#[inline(always)]
-fn join(b: &mut Bindings<'_>, body: u32, other: u32) {
-    let mut one = first(b, body);
-    let mut two = first(b, other);
-    while one != two {
-        let low = if one < two { one } else { two };
-        let high = if one < two { two } else { one };
-        let before = b.parents.lower(high - 1, low);
-        // If another lane was faster and made it point to a third set, that one and ours must be joined now. Both are
-        // lower than `high`, so this ends.
-        one = low;
-        two = low;
-        if before != high {
-            one = first(b, low);
-            two = first(b, before);
-        }
-    }
 }

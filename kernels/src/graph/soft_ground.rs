@@ -26,7 +26,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if item < push.count {
         let first = item.wrapping_mul(SOFT_ROW_WORDS);
         if b.soft_rows.at(first) < b.soft_rows.at(first.wrapping_add(1)) {
-            b.parents.put(item, crate::graph::islands::GROUND);
+            b.parents.put(item, crate::graph::forest::GROUND);
         }
     }
 }

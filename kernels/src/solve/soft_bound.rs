@@ -1,13 +1,14 @@
-//! How much of a motion a soft body may make as a whole without crossing itself or another one: a part for all of its
-//! particles, 0 to 1. Of one body it is what both sides do relative to each other that counts; two bodies take half of
-//! the gap each. Reads `soft_deltas` and where particles would go in `soft_next`; lowers `soft_parts`.
+//! How much of the way to where the iterations sent them soft bodies may go all at once without crossing: a part, 0 to 1,
+//! for all that are near each other. Heights above a plane are linear in it, so where nothing has crossed at the end it
+//! is 1, however far all of them go together. Reads where particles are in `soft_deltas` and where they would go in
+//! `soft_next`; lowers `soft_parts` of their island.
 
+use crate::gpu::Load;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, fmin};
 use crate::layout::Aabb;
-use crate::solve::soft::pairs::{closable, confined, height};
+use crate::solve::soft::pairs::{closable_together, confined, gap};
 use crate::state::soft::Particle;
-use crate::state::soft_pairs::{SoftPair, pair_flag};
+use crate::state::soft_pairs::SoftPair;
 use crate::{layout, stage};
 
 stage! {
@@ -20,7 +21,8 @@ stage! {
         read 5 soft_limits: u32,
         read 6 soft_pair_places: u32,
         read 7 soft_pairs: SoftPair,
-        update 8 soft_parts: u32,
+        read 8 island_of: u32,
+        update 9 soft_parts: u32,
     }
 }
 
@@ -34,18 +36,11 @@ layout! {
     }
 }
 
-/// How far along the normal node `i` would go.
+/// Where node `i` would go.
 #[inline(always)]
-fn goes(pair: &SoftPair, i: u32, b: &Bindings<'_>) -> f32 {
+fn goes(pair: &SoftPair, i: u32, b: &Bindings<'_>) -> Vec3 {
     let at = pair.node(i);
-    let next = confined(&b.soft_regions.at(at), f32::from_bits(b.soft_limits.at(at)), b.soft_next.at(at));
-    (next - b.soft_deltas.at(at)).dot(pair.normal)
-}
-
-/// The part of `way` that is within `most`.
-#[inline(always)]
-fn part(way: f32, most: f32) -> f32 {
-    if way > most { most / way } else { 1.0 }
+    confined(&b.soft_regions.at(at), f32::from_bits(b.soft_limits.at(at)), b.soft_next.at(at))
 }
 
 /// Looks at one pair.
@@ -55,36 +50,11 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let pair = b.soft_pairs.at(item);
-    let place = b.soft_positions.at(pair.a);
-    let inner = pair.flags & pair_flag::INNER != 0;
-    let (mut upper, mut lower) = (1.0f32, 1.0f32);
-    let mut i = 0;
-    while i < 2 {
-        if pair.is_above(i) {
-            let (high, falls) = (height(&pair, i, b.soft_deltas.at(pair.node(i))), -goes(&pair, i, b));
-            let mut j = 1;
-            while j < 4 {
-                if !pair.is_above(j) {
-                    let low = height(&pair, j, b.soft_deltas.at(pair.node(j)));
-                    let most = closable(&pair, high - low, place);
-                    let rises = goes(&pair, j, b);
-                    if inner {
-                        upper = fmin(upper, part(falls + rises, most));
-                    } else {
-                        upper = fmin(upper, part(falls, 0.5 * most));
-                        lower = fmin(lower, part(rises, 0.5 * most));
-                    }
-                }
-                j += 1;
-            }
-        }
-        i += 1;
-    }
-    let (one, other) = (b.particles.at(pair.a).owner, b.particles.at(pair.d).owner);
-    if upper < 1.0 {
-        b.soft_parts.lower(one, upper.to_bits());
-    }
-    if lower < 1.0 {
-        b.soft_parts.lower(other, lower.to_bits());
+    let d = &b.soft_deltas;
+    let now = gap(&pair, d.at(pair.a), d.at(pair.b), d.at(pair.c), d.at(pair.d));
+    let then = gap(&pair, goes(&pair, 0, b), goes(&pair, 1, b), goes(&pair, 2, b), goes(&pair, 3, b));
+    let (closes, most) = (now - then, closable_together(&pair, now, b.soft_positions.at(pair.a)));
+    if closes > most {
+        b.soft_parts.lower(b.island_of.at(b.particles.at(pair.a).owner), (most / closes).to_bits());
     }
 }

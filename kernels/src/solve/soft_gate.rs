@@ -70,8 +70,12 @@ pub mod soft_dispatch {
     pub const TRIANGLES: u32 = 10;
     /// Every place for a contact of a triangle, 64 a workgroup.
     pub const TRIANGLE_CONTACTS: u32 = 11;
+    /// Every soft body and every body, 64 a workgroup.
+    pub const NODES: u32 = 12;
+    /// Every particle and every body, 64 a workgroup.
+    pub const CARRIED: u32 = 13;
     /// The first colour of particles, 64 a workgroup; the other colours are the entries after it.
-    pub const COLOURS: u32 = 12;
+    pub const COLOURS: u32 = 14;
 }
 
 /// Writes one dispatch.
@@ -105,6 +109,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         count = push.triangles;
     } else if item == soft_dispatch::TRIANGLE_CONTACTS {
         count = push.triangles.wrapping_mul(SOFT_CONTACTS);
+    } else if item == soft_dispatch::NODES {
+        count = push.soft_bodies.wrapping_add(push.bodies);
+    } else if item == soft_dispatch::CARRIED {
+        count = push.particles.wrapping_add(push.bodies);
     } else if item >= soft_dispatch::COLOURS {
         let colour = item - soft_dispatch::COLOURS;
         count = b.soft_ranges.at(colour.wrapping_add(1)).wrapping_sub(b.soft_ranges.at(colour));

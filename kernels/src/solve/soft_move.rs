@@ -1,5 +1,5 @@
-//! Moves particles to where they were sent: all of them by the part that their body may go (`soft_parts`), or one colour
-//! all the way. Or notes where they are, as where they are sent to.
+//! Moves particles to where they were sent: all of them by the part that their island may go (`soft_parts`), or one
+//! colour all the way.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, least};
@@ -16,8 +16,9 @@ stage! {
         read 3 soft_regions: Aabb,
         read 4 soft_limits: u32,
         read 5 soft_parts: u32,
-        update 6 soft_next: Vec3,
-        update 7 soft_deltas: Vec3,
+        read 6 island_of: u32,
+        read 7 soft_next: Vec3,
+        update 8 soft_deltas: Vec3,
     }
 }
 
@@ -35,14 +36,12 @@ layout! {
 
 /// What `soft_move` does.
 pub mod how {
-    /// Every particle goes by the part of its body.
+    /// Every particle goes by the part of its island.
     pub const PARTS: u32 = 0;
     /// Every particle goes all the way.
     pub const ALL: u32 = 1;
     /// One colour goes all the way.
     pub const COLOUR: u32 = 2;
-    /// Notes where particles are.
-    pub const NOTE: u32 = 3;
 }
 
 /// Moves one.
@@ -60,10 +59,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let (delta, next) = (b.soft_deltas.at(index), b.soft_next.at(index));
-    if push.how == how::NOTE {
-        b.soft_next.put(index, delta);
-    } else if push.how == how::PARTS {
-        let part = f32::from_bits(b.soft_parts.at(b.particles.at(index).owner));
+    if push.how == how::PARTS {
+        let part = f32::from_bits(b.soft_parts.at(b.island_of.at(b.particles.at(index).owner)));
         let next = confined(&b.soft_regions.at(index), f32::from_bits(b.soft_limits.at(index)), next);
         b.soft_deltas.put(index, if part >= 1.0 { next } else { delta + (next - delta) * part });
     } else {

@@ -3,9 +3,9 @@
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
+use crate::solve::soft::WARM_STIFFNESS;
 use crate::solve::soft::contact::{ALPHA_CONTACT, DRIFT, ROUNDING, SLOP};
 use crate::solve::soft::pairs::{K_PAIR, K_PAIR_MOST};
-use crate::solve::soft::{WARM_STIFFNESS, gives};
 use crate::state::material::combine;
 use crate::state::rigid::{NONE, Params};
 use crate::state::soft::Particle;
@@ -42,11 +42,14 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let mut pair = b.soft_pairs.at(item);
     let (dt, upper, lower) = (b.params.at(0).dt, b.particles.at(pair.a), b.particles.at(pair.d));
+    // A unit is that of inertia alone. With that of the elements, hundreds of times as much, a step would move two
+    // bodies together by a hundredth of what they are due, and multipliers would add up the force of all that is left.
     let mut moves = 0.0;
     let mut i = 0;
     while i < 4 {
         let share = pair.share(i);
-        moves += share * share * gives(&b.particles.at(pair.node(i)), dt);
+        let node = b.particles.at(pair.node(i));
+        moves += share * share * if node.mass > 0.0 { dt * dt / node.mass } else { 0.0 };
         i += 1;
     }
     pair.unit = 1.0 / fmax(moves, 1e-30);

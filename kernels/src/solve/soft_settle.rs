@@ -1,6 +1,7 @@
-//! Where particles go that may meet others of soft surfaces: from what elements and inertia ask of each (`soft_ask`),
-//! its contacts with bodies and with soft surfaces, and no farther than the planes between it and what is near. All read
-//! where particles are now, and write where they go: those that are above and below one plane may have the same colour.
+//! Where particles go that may meet others of soft surfaces: from what elements and inertia ask of each (`soft_ask`), and
+//! its contacts with bodies and with soft surfaces. All read where particles are now, and write where they go: those
+//! that are above and below one plane may have the same colour. Behind the iterations, once more for all of them: as far
+//! to where the iterations sent them as the planes between them and what is near let them.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, finite, fmin, least};
@@ -37,7 +38,7 @@ stage! {
 layout! {
     /// Push constants of `soft_settle`.
     pub struct Push {
-        /// The colour, or none: all particles, which go to `soft_next` as far as they may.
+        /// The colour; or none, behind the iterations: all particles, which go to `soft_next` as far as they may.
         pub colour: u32,
         /// Number of particles.
         pub count: u32,
@@ -92,18 +93,17 @@ fn pushed(index: u32, block: &Block, delta: Vec3, row: &EntryRange, b: &Bindings
 
 /// How far towards the other side of a pair its node may go, metres.
 #[inline(always)]
-fn room(pair: &SoftPair, node: u32, delta: Vec3, place: Vec3, (all, last): (bool, bool), b: &Bindings<'_>) -> f32 {
+fn room(pair: &SoftPair, node: u32, delta: Vec3, place: Vec3, last: bool, b: &Bindings<'_>) -> f32 {
     let away = height(pair, node, delta) - opposite(pair, node, &b.soft_deltas);
     let gap = if pair.is_above(node) { away } else { -away };
-    let shared = all | (pair.flags & pair_flag::AT_ONCE != 0);
-    let most = if last { closable_at_most(pair, gap, place) } else { closable(pair, gap, place) };
-    most * if shared { 0.5 } else { 1.0 }
+    // Both sides go at the same time.
+    0.5 * if last { closable_at_most(pair, gap, place) } else { closable(pair, gap, place) }
 }
 
 /// A motion from `delta` to `next` held before the planes: first what goes beyond them is taken off, so that it slides
 /// along, then all of it is shortened until it is within.
 #[inline(always)]
-fn held_back(delta: Vec3, next: Vec3, place: Vec3, row: &EntryRange, all: bool, b: &Bindings<'_>) -> Vec3 {
+fn held_back(delta: Vec3, next: Vec3, place: Vec3, row: &EntryRange, b: &Bindings<'_>) -> Vec3 {
     let mut way = next - delta;
     let mut part = 1.0f32;
     let mut round = 0;
@@ -113,7 +113,7 @@ fn held_back(delta: Vec3, next: Vec3, place: Vec3, row: &EntryRange, all: bool, 
             let entry = b.soft_pair_list.at(e);
             let (pair, node) = (b.soft_pairs.at(entry / 4), entry % 4);
             let towards = if pair.is_above(node) { pair.normal * -1.0 } else { pair.normal };
-            let (goes, most) = (way.dot(towards), room(&pair, node, delta, place, (all, round > 0), b));
+            let (goes, most) = (way.dot(towards), room(&pair, node, delta, place, round > 0, b));
             if goes > most {
                 if round == 0 {
                     way -= towards * (goes - most);
@@ -148,7 +148,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let listed = EntryRange { start: b.soft_pair_rows.at(first), end: b.soft_pair_rows.at(first.wrapping_add(1)) };
     let row = listed.within(b.soft_pair_list.len());
     let mut next = b.soft_next.at(index);
-    if !all {
+    if all {
+        let within = confined(&b.soft_regions.at(index), f32::from_bits(b.soft_limits.at(index)), next);
+        next = held_back(delta, within, b.soft_positions.at(index), &row, b);
+    } else {
         let block = b.soft_blocks.at(index);
         let touches = b.soft_contacts.at(index.wrapping_mul(SOFT_CONTACTS)).collider != NONE;
         next = delta + block.solve();
@@ -157,7 +160,5 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
     }
     let sound = finite(next.x) & finite(next.y) & finite(next.z);
-    let next = if sound { next } else { delta };
-    let next = confined(&b.soft_regions.at(index), f32::from_bits(b.soft_limits.at(index)), next);
-    b.soft_next.put(index, held_back(delta, next, b.soft_positions.at(index), &row, all, b));
+    b.soft_next.put(index, if sound { next } else { delta });
 }

@@ -4,7 +4,7 @@
 //! due; with this a body falls, flies and swings about what holds it at the right pace, at any number of iterations.
 
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Group, Load, Store, Vector, finite, least};
+use crate::gpu::{Group, Load, Store, Vector, finite, fmax, least};
 use crate::math::{Pose, Rotation, Twist};
 use crate::solve::soft::contact::{Fan, Press, Spot, gone, press_held, pressed};
 use crate::solve::soft::pairs::push_apart_held;
@@ -66,7 +66,7 @@ fn over_lanes(group: &Group, system: &System) -> Systems<f32> {
 
 /// What inertia, attachments and contacts ask of a particle at `r` from the middle of its body.
 #[inline(always)]
-fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, pairs: bool, b: &Bindings<'_>) {
+fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, (pairs, mass): (bool, f32), b: &Bindings<'_>) {
     let particle = b.particles.at(index);
     let (position, delta) = (b.soft_positions.at(index), b.soft_deltas.at(index));
     let k = particle.mass / (dt * dt);
@@ -116,13 +116,13 @@ fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, pairs: bool, b: &Bindi
         i += 1;
     }
     if pairs {
-        ask_pairs(index, r, system, b);
+        ask_pairs(index, r, system, mass, b);
     }
 }
 
 /// What other soft bodies ask of it. What a body does to itself cancels in a rigid motion.
 #[inline(always)]
-fn ask_pairs(index: u32, r: Vec3, system: &mut System, b: &Bindings<'_>) {
+fn ask_pairs(index: u32, r: Vec3, system: &mut System, mass: f32, b: &Bindings<'_>) {
     let first = index.wrapping_mul(SOFT_ROW_WORDS);
     let listed = EntryRange { start: b.soft_pair_rows.at(first), end: b.soft_pair_rows.at(first.wrapping_add(1)) };
     let row = listed.within(b.soft_pair_list.len());
@@ -132,10 +132,14 @@ fn ask_pairs(index: u32, r: Vec3, system: &mut System, b: &Bindings<'_>) {
         let pair = b.soft_pairs.at(entry / 4);
         let w = pair.share(entry % 4);
         if (pair.thickness > 0.0) & (pair.flags & pair_flag::INNER == 0) {
-            // The other body answers at the same time, as far as it was when it was looked at last: twice the stiffness
-            // keeps both from going too far. All nodes of a side go together, so their shares count, not the squares.
+            // The other body answers at the same time, from where it was when it was looked at last. With a stiffness
+            // of 1 + m / m' times that of the contact on the body of m, and 1 + m' / m on that of m', both go apart in
+            // proportion to one over their mass, as momentum has it, and never too far: the product of what is added
+            // on both sides is 1. All nodes of a side go together, so their shares count, not the squares.
             let press = push_apart_held(&pair, pair.way);
-            let part = 2.0 * if w < 0.0 { -w } else { w };
+            let node = if pair.is_above(entry % 4) { pair.d } else { pair.a };
+            let other = b.soft_bodies.at(b.particles.at(node).owner).mass;
+            let part = (1.0 + mass / fmax(other, 1e-30)) * if w < 0.0 { -w } else { w };
             let of_node = Press { along: press.along * part, across: press.across * part, ..press };
             pressed(system, press.force * w, &of_node, pair.normal, r);
         }
@@ -180,7 +184,7 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
         while group.any(i < end) {
             if i < end {
                 let r = (b.soft_positions.at(i) - origin) + b.soft_deltas.at(i) - centre;
-                ask(i, r, &mut sum, dt, push.pairs != 0, b);
+                ask(i, r, &mut sum, dt, (push.pairs != 0, mass), b);
             }
             i = i.wrapping_add(group.width());
         }

@@ -42,6 +42,8 @@ layout! {
         pub first: u32,
         /// How many; 0 for one that is no longer there.
         pub count: u32,
+        /// Kilograms of all of them.
+        pub mass: f32,
     }
 
     /// A line between two particles.

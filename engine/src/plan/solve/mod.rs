@@ -7,6 +7,7 @@ pub(super) mod pairs;
 pub(super) mod row_stiffness;
 pub(super) mod second;
 pub(super) mod soft;
+mod soft_islands;
 mod soft_pairs;
 pub(super) mod surfaces;
 
@@ -146,6 +147,9 @@ impl<'a> Solve<'a> {
             if options.dual {
                 self.record_dual(r)?;
             }
+        }
+        if let Some(soft) = self.soft.filter(|_| moves_islands) {
+            soft_islands::record(soft, self, r)?;
         }
         Ok(())
     }

@@ -22,7 +22,6 @@ use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::graph::{soft_ground, soft_keys, soft_rows};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::solve::soft_gate::{self, soft_dispatch};
-use drystone_kernels::solve::soft_move::how;
 use drystone_kernels::solve::{
     soft_dual, soft_meet, soft_predict, soft_press, soft_primal, soft_pull, soft_rest, soft_start, soft_whole,
 };
@@ -30,12 +29,12 @@ use drystone_kernels::state::soft::{SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, 
 use drystone_kernels::state::soft_pairs::SoftPair;
 
 /// Places for contacts of particles: a list that cannot be too short.
-fn contact_places(capacities: &Capacities) -> u32 {
+pub(super) fn contact_places(capacities: &Capacities) -> u32 {
     capacities.particles.saturating_mul(SOFT_CONTACTS)
 }
 
 /// The same of the insides of triangles.
-fn face_places(capacities: &Capacities) -> u32 {
+pub(super) fn face_places(capacities: &Capacities) -> u32 {
     capacities.soft_triangles.saturating_mul(SOFT_CONTACTS)
 }
 
@@ -265,11 +264,11 @@ impl Soft {
             soft_previous: soft.previous,
             soft_held,
             soft_targets: self.targets,
-            soft_deltas: self.meeting.map_or(self.deltas, |meeting| meeting.next),
+            soft_deltas: self.deltas,
         };
         let push = soft_predict::Push { count: particles };
         r.dispatch_indirect(self.args, soft_dispatch::PARTICLES, bind.with(push))?;
-        self.meeting.map_or(Ok(()), |meeting| meeting.record_predicted(self, solve, r))
+        self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 1))
     }
 
     /// Places for contacts of triangles, if there are any.
@@ -304,12 +303,8 @@ impl Soft {
     pub fn record_sweep(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
         let (rows, pairs) = self.no_pairs;
-        let mut sent = (self.deltas, rows, rows, pairs);
-        if let Some(meeting) = &self.meeting {
-            meeting.record_move(self, solve, r, how::NOTE, 0)?;
-            sent = (meeting.next, meeting.rows, meeting.list, meeting.pairs);
-        }
-        let (soft_deltas, soft_pair_rows, soft_pair_list, soft_pairs) = sent;
+        let listed = self.meeting.map(|meeting| (meeting.rows, meeting.list, meeting.pairs));
+        let (soft_pair_rows, soft_pair_list, soft_pairs) = listed.unwrap_or((rows, rows, pairs));
         let bind = soft_whole::Bind {
             params: s.params,
             particles: soft.particles,
@@ -317,7 +312,7 @@ impl Soft {
             soft_entries: soft.entries,
             soft_positions: soft.positions,
             soft_targets: self.targets,
-            soft_deltas,
+            soft_deltas: self.deltas,
             attachments: soft.attachments,
             attachment_states: soft.attachment_states,
             starts: s.starts,
@@ -336,7 +331,6 @@ impl Soft {
         let push = soft_whole::Push { count: solve.capacities.soft_bodies, pairs: u32::from(self.meeting.is_some()) };
         r.dispatch_indirect(self.args, soft_dispatch::SOFT_BODIES, bind.with(push))?;
         if let Some(meeting) = &self.meeting {
-            meeting.record_parts(self, solve, r)?;
             return (0..solve.options.soft_colours)
                 .try_for_each(|colour| meeting.record_colour(self, solve, r, colour));
         }
@@ -409,6 +403,16 @@ impl Soft {
         self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 0))
     }
 
+    /// Contacts of soft surfaces: how many there are stands behind the first, of which there may be none.
+    pub(super) fn near_pairs(&self) -> (Buffer<u32>, Buffer<SoftPair>) {
+        self.meeting.map_or(self.no_pairs, |meeting| (meeting.places(), meeting.pairs))
+    }
+
+    /// Whether soft surfaces meet each other.
+    pub(super) fn meets(&self) -> bool {
+        self.meeting.is_some()
+    }
+
     /// What attachments pulled with and which let go; velocities, and where particles came to (line 37).
     pub fn record_finish(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft, events) = (solve.state, &self.buffers, event_room(solve.capacities));
@@ -446,6 +450,7 @@ impl Soft {
         }
         if let Some(meeting) = &self.meeting {
             meeting.record_keep(self, r)?;
+            meeting.record_ends(self, solve, r)?;
         }
         let bind = soft_velocity::Bind {
             params: s.params,
@@ -456,8 +461,10 @@ impl Soft {
             soft_previous: soft.previous,
             counters: s.counters,
             events: s.events,
+            soft_ends: self.meeting.map_or(self.deltas, |meeting| meeting.ends),
+            soft_limits: self.meeting.map_or(soft.ranges, |meeting| meeting.limits),
         };
-        let push = soft_velocity::Push { count: solve.capacities.particles, events };
+        let push = soft_velocity::Push { count: solve.capacities.particles, events, meets: u32::from(self.meets()) };
         r.dispatch_indirect(self.args, soft_dispatch::PARTICLES, bind.with(push))
     }
 }

@@ -1,8 +1,8 @@
 //! Contacts of soft surfaces behind the gate: their list, rows of particles in it, and the passes that keep particles
 //! before the planes between what is near each other.
 
-use super::Solve;
 use super::soft::Soft;
+use super::{Solve, soft_islands};
 use crate::plan::detect::soft_pairs::SoftNear;
 use crate::plan::primitives::bits;
 use crate::plan::primitives::sort::{KeyedItems, Sort};
@@ -22,6 +22,10 @@ use drystone_kernels::state::rigid::NONE;
 use drystone_kernels::state::soft::SOFT_ROW_WORDS;
 use drystone_kernels::state::soft_pairs::SoftPair;
 
+/// Rounds in which particles go to where the iterations sent them. Mostly nothing would cross there, and the first one
+/// makes all of it; in each of the others a particle goes the larger part of what is left before it meets a plane.
+const ROUNDS: u32 = 2;
+
 /// What the passes over contacts of soft surfaces share.
 #[derive(Clone, Copy)]
 pub(in crate::plan) struct Meeting {
@@ -38,10 +42,14 @@ pub(in crate::plan) struct Meeting {
     /// Where particles are sent.
     pub next: Buffer<Vec3>,
     /// How far a particle may go in any case, metres; huge unless contacts were left out.
-    limits: Buffer<u32>,
-    /// Part of its way that each soft body may go.
+    pub limits: Buffer<u32>,
+    /// Part of its way that each island of soft bodies may go.
     parts: Buffer<u32>,
     blocks: Buffer<Block>,
+    /// Which soft bodies are near each other: the first of each island.
+    islands: Buffer<u32>,
+    /// Where the iterations sent particles.
+    pub ends: Buffer<Vec3>,
 }
 
 impl Meeting {
@@ -109,7 +117,14 @@ impl Meeting {
             limits,
             parts: r.scratch("soft_parts", u64::from(soft_bodies.max(1)))?,
             blocks: r.scratch("soft_blocks", u64::from(particles))?,
+            islands: r.scratch("soft_near_islands", u64::from(soft_bodies.max(1)))?,
+            ends: r.scratch("soft_ends", u64::from(particles))?,
         })
+    }
+
+    /// Where pairs of each piece begin, and behind all of them how many there are.
+    pub fn places(&self) -> Buffer<u32> {
+        self.near.places
     }
 
     /// Multipliers and stiffness of the last step.
@@ -133,17 +148,24 @@ impl Meeting {
         r.dispatch_indirect(soft.args, soft_dispatch::PAIRS, bind.with(push))
     }
 
-    /// Particles go where they would on their own, as far as nothing crosses: bodies as one first, then what is left.
-    pub fn record_predicted(&self, soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
-        r.fill(soft.deltas, 0..u64::from(solve.capacities.particles), 0)?;
-        self.record_parts(soft, solve, r)?;
-        self.record_settle(soft, solve, r, NONE)?;
-        self.record_move(soft, solve, r, how::ALL, 0)?;
-        self.record_dual(soft, r, 1)
+    /// Behind the iterations: particles go to where those sent them, as far as nothing crosses. What is near each other
+    /// goes the same part of its way first, then each particle by itself.
+    pub fn record_ends(&self, soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+        let n = u64::from(solve.capacities.particles);
+        r.copy((soft.deltas, 0), (self.ends, 0), n)?;
+        r.fill(soft.deltas, 0..n, 0)?;
+        soft_islands::record_near(soft, solve, r, self.islands)?;
+        for _ in 0..ROUNDS {
+            r.copy((self.ends, 0), (self.next, 0), n)?;
+            self.record_parts(soft, solve, r)?;
+            self.record_settle(soft, solve, r, NONE)?;
+            self.record_move(soft, solve, r, how::ALL, 0)?;
+        }
+        Ok(())
     }
 
-    /// Every body goes the part of its way to `next` on which nothing crosses.
-    pub fn record_parts(&self, soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+    /// All particles of an island go the part of their way to `next` on which nothing crosses.
+    fn record_parts(&self, soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         r.fill(self.parts, 0..u64::from(solve.capacities.soft_bodies.max(1)), 1.0f32.to_bits())?;
         let bind = soft_bound::Bind {
             particles: soft.buffers.particles,
@@ -154,6 +176,7 @@ impl Meeting {
             soft_limits: self.limits,
             soft_pair_places: self.near.places,
             soft_pairs: self.pairs,
+            island_of: self.islands,
             soft_parts: self.parts,
         };
         let push = soft_bound::Push { capacity: self.capacity, faces: self.faces };
@@ -162,7 +185,7 @@ impl Meeting {
     }
 
     /// Moves particles: see [`how`].
-    pub fn record_move(
+    fn record_move(
         &self,
         soft: &Soft,
         solve: &Solve<'_>,
@@ -176,6 +199,7 @@ impl Meeting {
             soft_ranges: soft.buffers.ranges,
             soft_regions: self.near.regions,
             soft_limits: self.limits,
+            island_of: self.islands,
             soft_parts: self.parts,
             soft_next: self.next,
             soft_deltas: soft.deltas,

@@ -48,11 +48,11 @@ pub fn height(pair: &SoftPair, i: u32, delta: Vec3) -> f32 {
     pair.height(i) + pair.normal.dot(delta)
 }
 
-/// The gap between both sides: of the lowest node above and the highest one below.
+/// The gap between both sides when its nodes have gone so far: of the lowest node above and the highest one below.
 #[inline(always)]
-pub fn gap(pair: &SoftPair, deltas: &impl Load<Vec3>) -> f32 {
-    let (a, b) = (height(pair, 0, deltas.at(pair.a)), height(pair, 1, deltas.at(pair.b)));
-    let (c, d) = (height(pair, 2, deltas.at(pair.c)), height(pair, 3, deltas.at(pair.d)));
+pub fn gap(pair: &SoftPair, a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> f32 {
+    let (a, b) = (height(pair, 0, a), height(pair, 1, b));
+    let (c, d) = (height(pair, 2, c), height(pair, 3, d));
     let edges = pair.flags & pair_flag::EDGES != 0;
     let low = if edges { fmin(a, b) } else { a };
     let high = fmax(c, d);
@@ -76,7 +76,13 @@ pub fn closable(pair: &SoftPair, gap: f32, place: Vec3) -> f32 {
     fmax(0.0, fmin(WITHIN * gap, gap - kept(pair, place)))
 }
 
-/// The same with some slack for what was drawn back to planes and is rounded.
+/// How much of a gap may be closed if both sides go at the same time, by the same part of their ways.
+#[inline(always)]
+pub fn closable_together(pair: &SoftPair, gap: f32, place: Vec3) -> f32 {
+    fmax(0.0, gap - kept(pair, place))
+}
+
+/// As [`closable`], with some slack for what was drawn back to planes and is rounded.
 #[inline(always)]
 pub fn closable_at_most(pair: &SoftPair, gap: f32, place: Vec3) -> f32 {
     fmax(0.0, fmin(0.5 * (1.0 + WITHIN) * gap, gap - 0.25 * kept(pair, place)))
