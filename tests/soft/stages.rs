@@ -8,16 +8,15 @@ use drystone::world::{BodyDesc, Cloth, Collider, SoftDesc, SoftSurface, World};
 
 #[test]
 fn the_pole_of_the_flag_bends_and_does_not_come_apart() {
-    for (columns, rows) in [(25, 15), (50, 30)] {
-        let segments = 20;
+    for (columns, rows, segments) in [(25, 15, 20u32), (50, 30, 20), (40, 20, 12)] {
         let length = 4.0 / segments as f32;
         let world = scenes::flag(columns, rows, segments).unwrap();
         let flag = world.soft_bodies().next().unwrap();
         let pole: Vec<_> = world.handles().collect();
-        let start = world.desc(pole[19]).unwrap().position;
+        let start = world.desc(pole[segments as usize - 1]).unwrap().position;
         let mut simulation = simulation(world, iterating(5));
         let mut worst = (0.0f32, 0.0f32);
-        for step in 0..180 {
+        for step in 0..300 {
             run(&mut simulation, 1.0 / 60.0, 1.0 / 60.0);
             if step < 60 {
                 continue;
@@ -32,17 +31,17 @@ fn the_pole_of_the_flag_bends_and_does_not_come_apart() {
             let state = simulation.soft(flag).unwrap();
             for particle in [0, columns * (rows - 1)] {
                 let described = simulation.world().soft_desc(flag).unwrap().rest[particle as usize];
-                let at = ((described.y / length) as usize).min(19);
+                let at = ((described.y / length) as usize).min(segments as usize - 1);
                 let anchor = described - Vec3::Y * ((at as f32 + 0.5) * length);
                 let held = bodies[at].position + bodies[at].rotation * anchor;
                 worst.1 = worst.1.max((state.positions[particle as usize] - held).length());
             }
         }
-        let bent = (simulation.body(pole[19]).unwrap().position - start).length();
-        // Five iterations are the figure's. Both are more than the thousandth of a segment that it should be.
+        let bent = (simulation.body(pole[segments as usize - 1]).unwrap().position - start).length();
+        // Five iterations are the figure's. A thousandth of a segment is due, and attachments are off by more at times.
         let case = format!("{columns}: joints {}, attachments {} of {length}, bent by {bent}", worst.0, worst.1);
-        assert!(worst.0 < 0.03 * length && worst.1 < 0.06 * length, "{case}");
-        assert!(bent > 0.05 && bent < 1.0, "{case}");
+        assert!(worst.0 < 1.2e-3 * length && worst.1 < 6e-3 * length, "{case}");
+        assert!(bent > 0.005 && bent < 1.0, "{case}");
     }
 }
 
@@ -71,12 +70,14 @@ fn cloth_between_two_boxes_is_held_by_friction_alone() {
 
 #[test]
 fn draped_cloth_comes_to_rest_on_the_floor() {
-    let world = scenes::drape(30).unwrap();
-    let cloth = world.soft_bodies().next().unwrap();
-    let mut simulation = simulation(world, iterating(10));
-    run(&mut simulation, 8.0, 1.0 / 60.0);
-    let state = simulation.soft(cloth).unwrap();
-    let fastest = state.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
-    assert!(fastest < 0.02, "{fastest} m/s");
-    assert!(state.positions.iter().all(|p| p.y > 0.005), "none is below the floor");
+    for (side, iterations) in [(14, 10), (19, 10)] {
+        let world = scenes::drape(side).unwrap();
+        let cloth = world.soft_bodies().next().unwrap();
+        let mut simulation = simulation(world, iterating(iterations));
+        run(&mut simulation, 14.0, 1.0 / 60.0);
+        let state = simulation.soft(cloth).unwrap();
+        let fastest = state.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+        assert!(fastest < 0.02, "{side} at {iterations}: {fastest} m/s");
+        assert!(state.positions.iter().all(|p| p.y > 0.005), "{side} at {iterations}: none is below the floor");
+    }
 }
