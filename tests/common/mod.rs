@@ -92,6 +92,8 @@ const SMALLER: [(&str, &str, f64); 5] = [
     ("drop", "bodies", 200.0),
     ("ragdolls", "count", 8.0),
     ("joint_grid", "side", 20.0),
+    ("ragdoll_cloth", "count", 4.0),
+    ("ragdoll_cloth", "side", 12.0),
 ];
 
 /// A built-in scene of a size for tests.

@@ -6,6 +6,7 @@ mod common;
 mod contact;
 mod elements;
 mod held;
+mod inside;
 mod life;
 mod measured;
 mod meeting;

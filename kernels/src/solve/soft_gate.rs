@@ -4,6 +4,7 @@
 use crate::detect::gate::{dispatch, groups};
 use crate::gpu::{Load, Store, least};
 use crate::layout::DispatchArgs;
+use crate::state::soft::SOFT_CONTACTS;
 use crate::{layout, stage};
 
 stage! {
@@ -38,6 +39,8 @@ layout! {
         pub faces: u32,
         /// Contacts between them that there is room for.
         pub pairs: u32,
+        /// Number of triangles of surfaces.
+        pub triangles: u32,
     }
 }
 
@@ -63,8 +66,12 @@ pub mod soft_dispatch {
     pub const PAIRS: u32 = 8;
     /// Every place for an entry of those in the rows of particles, 256 a workgroup.
     pub const PAIR_ROWS: u32 = 9;
+    /// Every triangle of a surface, 64 a workgroup.
+    pub const TRIANGLES: u32 = 10;
+    /// Every place for a contact of a triangle, 64 a workgroup.
+    pub const TRIANGLE_CONTACTS: u32 = 11;
     /// The first colour of particles, 64 a workgroup; the other colours are the entries after it.
-    pub const COLOURS: u32 = 10;
+    pub const COLOURS: u32 = 12;
 }
 
 /// Writes one dispatch.
@@ -94,6 +101,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         count = if push.faces > 0 { least(b.soft_pair_places.at(push.faces), push.pairs) } else { 0 };
     } else if item == soft_dispatch::PAIR_ROWS {
         (count, tile) = (push.pairs.wrapping_mul(4), 256);
+    } else if item == soft_dispatch::TRIANGLES {
+        count = push.triangles;
+    } else if item == soft_dispatch::TRIANGLE_CONTACTS {
+        count = push.triangles.wrapping_mul(SOFT_CONTACTS);
     } else if item >= soft_dispatch::COLOURS {
         let colour = item - soft_dispatch::COLOURS;
         count = b.soft_ranges.at(colour.wrapping_add(1)).wrapping_sub(b.soft_ranges.at(colour));
