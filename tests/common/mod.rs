@@ -86,7 +86,7 @@ pub fn on_device(name: &str, test: impl Fn(&Backend)) {
 }
 
 /// Parameters of scenes that are large by default, to keep tests of all scenes short.
-const SMALLER: [(&str, &str, f64); 5] = [
+const SMALLER: [(&str, &str, f64); 7] = [
     ("pile", "bodies", 200.0),
     ("pyramid", "base", 12.0),
     ("drop", "bodies", 200.0),
