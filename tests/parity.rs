@@ -216,9 +216,11 @@ fn agrees(mut simulation: Simulation, asked: impl Fn(&str) -> bool, least: usize
     let first = |n: &usize| !names[..n - 1].contains(&names[n - 1]);
     // The last of a stage sees what all the passes before it came to.
     let last = |n: &usize| !names[*n..].contains(&names[n - 1]);
-    let often = |n: &usize| ["primal", "primal_joints", "dual", "joints_dual", "soft_meet", "soft_press", "soft_keep"]
-        .contains(&names[n - 1])
-        && last(n);
+    let often = |n: &usize| {
+        ["primal", "primal_joints", "dual", "joints_dual", "soft_meet", "soft_press", "soft_keep"]
+            .contains(&names[n - 1])
+            && last(n)
+    };
     let cut = |n: &usize| asked(names[n - 1]) && (first(n) || often(n));
     let mut cuts: Vec<usize> = (1..names.len()).filter(cut).collect();
     cuts.push(names.len());

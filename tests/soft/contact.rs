@@ -156,8 +156,7 @@ fn a_light_ball_gives_cloth_what_it_loses() {
         let cloth_has = centre(&desc, &simulation.soft(cloth).unwrap()).1 * mass(&desc);
         let (all, given) = (speed * mass_of_ball + cloth_has, Vec3::Y * -2.0 * mass_of_ball);
         let case = format!("{mass_of_ball} kg at {iterations}, {dt}: ball {speed}, cloth {cloth_has}");
-        eprintln!("{case} {}", all.y / given.y);
-        assert!((all - given).length() < 0.1 * given.length(), "{case}");
+        assert!((all - given).length() < 0.06 * given.length(), "{case}");
         assert!(cloth_has.y < 0.2 * given.y, "{case}");
     }
 }
@@ -170,7 +169,7 @@ fn a_ball_rests_on_a_trampoline_that_carries_its_weight() {
         let mut simulation = simulation(world, iterating(10));
         run(&mut simulation, 12.0, 1.0 / 60.0);
         let (body, force) = (simulation.body(ball).unwrap(), pushed(&mut simulation, cloth));
-        let case = format!("{side}, {mass_of_ball} kg: pushed by {force} {body:?}");
+        let case = format!("{side}, {mass_of_ball} kg: {body:?}, pushed by {force}");
 
         assert!(body.position.y > 0.5 && body.position.x.hypot(body.position.z) < 0.2, "{case}");
         assert!(body.linear_velocity.length() < 0.05, "{case}");

@@ -80,8 +80,9 @@ pub fn ragdolls(size: &Size) -> Figure {
         plot("Bodies that went through the cloth", "", Watch::Through, 1.0),
         plot("Worst joint", "mm", Watch::Worst, 1e3),
     ];
-    figure.note = "2,333 ragdolls of 15 bodies and 14 joints: 34,995 bodies on 32,662 joints, ball joints and hinges with \
+    figure.note =
+        "2,333 ragdolls of 15 bodies and 14 joints: 34,995 bodies on 32,662 joints, ball joints and hinges with \
         limits, since the paper does not say what its bodies are."
-        .to_owned();
+            .to_owned();
     figure
 }
