@@ -171,7 +171,7 @@ fn a_ball_rests_on_a_trampoline_that_carries_its_weight() {
         let mut simulation = simulation(world, iterating(10));
         run(&mut simulation, 12.0, 1.0 / 60.0);
         let (body, force) = (simulation.body(ball).unwrap(), pushed(&mut simulation, cloth));
-        let case = format!("{side}, {mass_of_ball} kg: pushed by {force} {body:?}");
+        let case = format!("{side}, {mass_of_ball} kg: {body:?}, pushed by {force}");
 
         assert!(body.position.y > 0.5 && body.position.x.hypot(body.position.z) < 0.2, "{case}");
         assert!(body.linear_velocity.length() < 0.05, "{case}");
