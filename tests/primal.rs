@@ -50,7 +50,7 @@ impl Warm {
         let settings = Settings::default().with(|s| (s.iterations, s.colours) = (4, 3));
         let mut simulation =
             Simulation::new(scenes::drop(150).unwrap(), settings, Device::Cpu { threads: None }).unwrap();
-        for _ in 0..90 {
+        for _ in 0..95 {
             simulation.step(1.0 / 60.0).unwrap();
         }
         let plan = simulation.plan().clone();

@@ -20,6 +20,7 @@ mod rows;
 mod scenes;
 mod slider;
 mod spring;
+mod tops;
 
 use common::{Backend, iterating};
 use drystone::backend::Device;
