@@ -84,7 +84,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         }
         apart(&mut b.parents, item, free);
     } else if push.phase == phase::SETTLE {
-        let first = first(&mut b.parents, item + 1);
+        let first = first(&mut b.parents, item.wrapping_add(1));
         let key = if first == GROUND { push.nodes } else { first - 1 };
         b.keys.put(item, key);
         b.members.put(item, item);
@@ -94,21 +94,21 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         if push.phase == phase::CONTACTS {
             let contact = b.soft_contacts.at(item);
             if (contact.collider != NONE) & (contact.lambda.dot(contact.normal) > 0.0) {
-                one = b.particles.at(item / SOFT_CONTACTS).owner + 1;
+                one = b.particles.at(item / SOFT_CONTACTS).owner.wrapping_add(1);
                 other = of_body(contact.body, push, b);
             }
         } else if push.phase == phase::ATTACHMENTS {
             let attachment = b.attachments.at(item);
             if (attachment.there != 0) & (b.attachment_states.at(item).broken == 0) {
-                one = b.particles.at(attachment.particle).owner + 1;
+                one = b.particles.at(attachment.particle).owner.wrapping_add(1);
                 other = of_body(attachment.body, push, b);
             }
         } else if item < b.soft_pair_places.at(push.faces) {
             let pair = b.soft_pairs.at(item);
             let joins = (push.phase == phase::NEAR) | (pair.lambda.dot(pair.normal) > 0.0);
             if joins & (pair.flags & pair_flag::INNER == 0) {
-                one = b.particles.at(pair.a).owner + 1;
-                other = b.particles.at(pair.d).owner + 1;
+                one = b.particles.at(pair.a).owner.wrapping_add(1);
+                other = b.particles.at(pair.d).owner.wrapping_add(1);
             }
         }
         if one != GROUND {
