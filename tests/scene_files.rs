@@ -295,8 +295,6 @@ fn every_scene_survives_being_written_and_read() {
         ("ragdolls", "count", 5.0),
         ("chainmail", "side", 4.0),
         ("joint_grid", "side", 12.0),
-        ("ragdoll_cloth", "count", 2.0),
-        ("ragdoll_cloth", "side", 8.0),
     ];
     for name in scenes::NAMES.iter().copied() {
         let given = set.iter().filter(|s| s.0 == name).map(|s| (s.1.to_owned(), s.2));

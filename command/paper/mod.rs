@@ -11,7 +11,6 @@ mod method;
 mod page;
 mod store;
 mod strip;
-mod through;
 
 use super::interrupt::{self, Ended};
 use case::{Case, Outcome};

@@ -172,7 +172,6 @@ fn a_ball_rests_on_a_trampoline_that_carries_its_weight() {
         run(&mut simulation, 12.0, 1.0 / 60.0);
         let (body, force) = (simulation.body(ball).unwrap(), pushed(&mut simulation, cloth));
         let case = format!("{side}, {mass_of_ball} kg: {body:?}, pushed by {force}");
-
         assert!(body.position.y > 0.5 && body.position.x.hypot(body.position.z) < 0.2, "{case}");
         assert!(body.linear_velocity.length() < 0.05, "{case}");
         assert!((force.y / (-mass_of_ball * G) - 1.0).abs() < 0.05, "{case}");

@@ -6,7 +6,6 @@ mod common;
 mod contact;
 mod elements;
 mod held;
-mod inside;
 mod life;
 mod measured;
 mod meeting;

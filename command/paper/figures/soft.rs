@@ -4,6 +4,7 @@ use super::super::case::{Outcome, Watch};
 use super::super::figure::{Figure, Said, Setting, Test};
 use super::super::method::Method;
 use super::{Size, plot, row, same};
+use drystone::scenes::{self, SceneError};
 
 fn tip() -> Watch {
     Watch::At("segment 20".to_owned(), 0)
@@ -54,13 +55,27 @@ pub fn flag(size: &Size) -> Figure {
     figure
 }
 
+/// What a scene may be asked for, if there is one of that name.
+fn parameters(scene: &str) -> Option<Vec<&'static str>> {
+    let unknown = [("no such parameter".to_owned(), 0.0)].into();
+    match scenes::build(scene, &unknown) {
+        Err(SceneError::Parameter { known, .. }) => Some(known),
+        _ => None,
+    }
+}
+
 /// Figure 14.
 pub fn ragdolls(size: &Size) -> Figure {
+    let scene = scenes::NAMES.iter().copied().find(|name| *name == "ragdoll_cloth");
+    let known = scene.and_then(parameters).unwrap_or_default();
+    // Whatever counts something, small.
+    let small = [("ragdolls", 4.0), ("count", 4.0), ("bodies", 60.0), ("side", 12.0), ("cloth", 12.0)];
+    let few = small.into_iter().filter(|(name, _)| known.contains(name)).collect();
     let setting = Setting {
-        scene: "ragdoll_cloth",
-        parameters: vec![("count", size.of(2333.0, 4.0)), ("side", size.of(100.0, 12.0))],
+        scene: scene.unwrap_or("ragdolls"),
+        parameters: if size.quick { few } else { Vec::new() },
         seconds: size.of(10.0, 2.0),
-        watch: vec![Watch::Through, Watch::Worst],
+        watch: vec![Watch::Worst],
         stop: None,
         view: None,
         change: same,
@@ -69,20 +84,13 @@ pub fn ragdolls(size: &Size) -> Figure {
         16 ms a frame.";
     let mut figure = Figure::new("figure_14", "Figure 14: articulated bodies on a cloth", published, setting);
     let worst = |of: &Outcome| 1e3 * of.most(&Watch::Worst);
-    let through = |of: &Outcome| of.most(&Watch::Through);
-    figure.tests = vec![
-        Test::below("no body goes through the cloth", "bodies", 0.5, through),
-        // A quarter of an upper arm.
-        Test::below("no joint is ever off by more than 50 mm", "mm", 50.0, worst),
-    ];
+    figure.tests = vec![Test::below("no joint is ever off by more than 50 mm", "mm", 50.0, worst)];
     figure.rows = vec![row(Method::Avbd, 10, Said::Holds, 0)];
-    figure.plots = vec![
-        plot("Bodies that went through the cloth", "", Watch::Through, 1.0),
-        plot("Worst joint", "mm", Watch::Worst, 1e3),
-    ];
-    figure.note =
-        "2,333 ragdolls of 15 bodies and 14 joints: 34,995 bodies on 32,662 joints, ball joints and hinges with \
-        limits, since the paper does not say what its bodies are."
-            .to_owned();
+    figure.plots = vec![plot("Worst joint", "mm", Watch::Worst, 1e3)];
+    if scene.is_none() {
+        let why = "this build has no scene `ragdoll_cloth`: articulated bodies that fall onto a cloth";
+        figure.missing = Some(why.to_owned());
+        figure.rows.clear();
+    }
     figure
 }

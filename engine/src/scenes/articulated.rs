@@ -161,10 +161,10 @@ pub fn swing_box(hinges: u32, ratio: f32) -> Result<World, WorldError> {
 }
 
 /// Height of a ragdoll.
-pub(super) const TALL: f32 = 1.77;
+const TALL: f32 = 1.77;
 
 /// A person of fifteen bodies and fourteen joints, `TALL`, about `middle`. `number` is in all their names.
-pub(super) fn ragdoll(world: &mut World, number: u32, middle: Vec3, turn: Quat) -> Result<(), WorldError> {
+fn ragdoll(world: &mut World, number: u32, middle: Vec3, turn: Quat) -> Result<(), WorldError> {
     let place = |at: Vec3| middle + turn * (at - Vec3::Y * (0.5 * TALL));
     let part = |world: &mut World, name: &str, at: Vec3, shape: Collider| {
         let body = BodyDesc::dynamic().at(place(at)).turned(turn).with(shape.friction(0.6));

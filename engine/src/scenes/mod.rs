@@ -35,7 +35,7 @@ pub use jointed::{chain_balls, pendulum, spring_chain, spring_ratio};
 pub use piles::{dominoes, drop, drop_with_hulls, pile, pyramid, stack};
 pub use script::{Action, Script};
 pub use sliding::{friction, rolling, spinner};
-pub use soft::{drape, flag, jelly, ragdoll_cloth, trampoline};
+pub use soft::{drape, flag, jelly, trampoline};
 pub use substeps::{heavy_stack, swinging_box, swinging_bridge};
 pub use worlds::cartpole;
 
@@ -191,7 +191,6 @@ pub const NAMES: &[&str] = &[
     "drape",
     "jelly",
     "trampoline",
-    "ragdoll_cloth",
     "twist",
 ];
 
@@ -349,13 +348,6 @@ pub fn build(name: &str, parameters: &BTreeMap<String, f64>) -> Result<Scene, Sc
             let (side, mass) = (p.whole("side", 30, 3, 2000)?, p.number("mass", 5.0, 1e-3, 1e4)?);
             (trampoline(side, mass as f32)?, 5.0)
         }
-        "ragdoll_cloth" => {
-            // 34,995 bodies, 10,000 particles, 0.4 m apart; as many for each square metre when there are fewer.
-            let (count, side) = (p.count("count", 2333, 100_000)?, p.whole("side", 100, 3, 2000)?);
-            let usual = (40.0 * (f64::from(count) / 2333.0).sqrt()).max(6.0);
-            let width = p.number("width", usual, 1.0, 1e4)?;
-            (ragdoll_cloth(count, side, width as f32)?, 10.0)
-        }
         "twist" => {
             let (around, along) = (p.whole("around", 32, 3, 2000)?, p.whole("along", 26, 2, 2000)?);
             (twist(around, along, p.number("turns", 2.0, -100.0, 100.0)? as f32)?, 10.0)
@@ -406,8 +398,6 @@ fn meant_for(scene: &str) -> (u32, u32) {
         "rope" => (1, 20),
         // Soft bodies: what a blow does to one has to go through it.
         "drape" | "jelly" | "trampoline" | "twist" => (1, 10),
-        // Figure 14.
-        "ragdoll_cloth" => (1, 10),
         // Limbs that fall under limbs: at 4 iterations some end up beyond their limits.
         "ragdolls" => (2, 5),
         // Figures 1, 3 and 11, and scenes of no paper.

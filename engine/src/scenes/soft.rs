@@ -1,6 +1,5 @@
 //! Cloth and solids that give way, beside rigid bodies.
 
-use super::articulated::{TALL, ragdoll};
 use super::floor;
 use crate::glam::{Quat, Vec3};
 use crate::world::joint::{Drive, JointAxis};
@@ -54,33 +53,6 @@ pub fn trampoline(side: u32, mass: f32) -> Result<World, WorldError> {
     }
     let ball = BodyDesc::dynamic().at(Vec3::new(0.0, 1.8, 0.0)).with(Collider::sphere(0.25));
     world.add_named("ball", ball.weighing(mass))?;
-    Ok(world)
-}
-
-/// Figure 14: `count` ragdolls of fifteen bodies that fall onto a cloth of `side` times `side` particles, `width` metres
-/// wide, which is held at its border.
-pub fn ragdoll_cloth(count: u32, side: u32, width: f32) -> Result<World, WorldError> {
-    let mut world = World::new();
-    // Canvas: what people are caught with is heavy, and gives way by a few hundredths under their weight.
-    let cloth = Cloth { density: 5.0, stretch: 1e5, damping: 50.0, ..Cloth::default() };
-    let half = 0.5 * width;
-    let desc = SoftDesc::cloth(Vec3::new(-half, 0.0, -half), Vec3::X * width, Vec3::Z * width, (side, side), &cloth);
-    let cloth = world.add_soft(desc.touching(SoftSurface::new(0.02, 0.6)))?;
-    for at in 0..side * side {
-        let (i, j) = (at % side, at / side);
-        if i == 0 || j == 0 || i + 1 == side || j + 1 == side {
-            world.attach(AttachmentDesc::to_world(cloth, at))?;
-        }
-    }
-    // As many beside each other as there is room for on the inner half, so that none falls beside the cloth.
-    let room = TALL + 0.1;
-    let across = ((0.7 * width / room) as u32).max(1);
-    for i in 0..count {
-        let (x, z, y) = (i % across, i / across % across, i / (across * across));
-        let turn = Quat::from_rotation_y(i as f32 * 2.4) * Quat::from_rotation_x(0.3 + 0.2 * (i % 7) as f32);
-        let beside = |i: u32| (i as f32 - 0.5 * (across - 1) as f32) * room;
-        ragdoll(&mut world, i + 1, Vec3::new(beside(x), (y as f32 + 0.7) * room, beside(z)), turn)?;
-    }
     Ok(world)
 }
 

@@ -78,7 +78,6 @@ const ELEMENTS: &[(&str, usize, Sense)] = &[
     ("previous_soft_vertices", size_of::<SoftVertex>(), shown_soft),
     // Colliders are only compared with others: one that there is not is found by nobody.
     ("soft_cached", size_of::<SoftCached>(), |b| finite(&b[8..36]) && of::<SoftCached>(b).sticks <= 1),
-    ("soft_face_cached", size_of::<SoftCached>(), |b| finite(&b[8..36]) && of::<SoftCached>(b).sticks <= 1),
     // Kernels hold ranges against the length of the list, and compare pieces with others only.
     ("soft_face_pairs", 4, |b| of::<u32>(b) <= 1 << 29),
     ("soft_cached_pairs", size_of::<SoftPairCached>(), |b| finite(&b[8..36]) && of::<SoftPairCached>(b).sticks <= 1),
@@ -100,7 +99,6 @@ pub(super) fn buffers(s: &Snapshot) -> Result<(), SnapshotError> {
         ("springs", s.used.springs, world.soft_store().sent_states().1),
         ("attachments", s.used.attachments, world.soft_store().sent_states().2),
         ("soft faces", s.used.soft_faces, world.soft_store().used().faces),
-        ("soft triangles", s.used.soft_triangles, world.soft_store().triangles()),
     ];
     if let Some((what, used, most)) = most.into_iter().find(|(_, used, most)| used > most) {
         return nonsense(what, format!("{used} on a device, of {most}"));
@@ -267,7 +265,7 @@ mod tests {
 
     /// Persistent buffers of format 4: whoever adds one, takes one out or changes its elements raises
     /// [`FORMAT`](super::super::FORMAT), and says above what it may hold.
-    const FORMAT_5: &[(&str, u32)] = &[
+    const FORMAT_4: &[(&str, u32)] = &[
         ("bodies", 32),
         ("poses", 28),
         ("starts", 28),
@@ -303,8 +301,7 @@ mod tests {
         ("attachment_states", 48),
         ("soft_vertices", 32),
         ("previous_soft_vertices", 32),
-        ("soft_cached", 52),
-        ("soft_face_cached", 52),
+        ("soft_cached", 44),
         ("soft_face_pairs", 4),
         ("soft_cached_pairs", 40),
     ];
@@ -328,7 +325,7 @@ mod tests {
         let some = Capacities { particles: 1, soft_faces: 1, ..Capacities::default() };
         let declared = persistent(&some, &StepOptions::default(), &[]).unwrap();
         let found: Vec<_> = declared.iter().map(|b| (b.name.as_str(), b.stride)).collect();
-        assert_eq!(found, FORMAT_5, "another format: raise FORMAT and change this list");
+        assert_eq!(found, FORMAT_4, "another format: raise FORMAT and change this list");
         for (name, stride) in found {
             let element = ELEMENTS.iter().find(|(n, ..)| *n == name);
             assert!(element.is_some() != OTHERS.contains(&name), "who checks `{name}`?");

@@ -53,7 +53,7 @@ use drystone_kernels::detect::soft_pairs_fill;
 use drystone_kernels::state::rigid::{Entry, entry};
 
 /// Version of the format. It changes whenever the bytes, or what any persistent buffer means, do.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"drystone";
 /// Bytes of the header: magic, format and length.
@@ -398,7 +398,7 @@ impl Snapshot {
 }
 
 /// Lists whose lengths a snapshot stores: those that determine the lengths of persistent buffers.
-const LISTS: [List; 16] = [
+const LISTS: [List; 15] = [
     List::Bodies,
     List::Colliders,
     List::Pairs,
@@ -412,7 +412,6 @@ const LISTS: [List; 16] = [
     List::Particles,
     List::Springs,
     List::Attachments,
-    List::SoftTriangles,
     List::SoftFaces,
     List::SoftPairs,
 ];

@@ -133,9 +133,6 @@ buffers! {
         previous_vertices "previous_soft_vertices": SoftVertex, Persistent, |n| n.soft_shown;
         /// Contacts of the last step, [`SOFT_CONTACTS`] a particle.
         cached "soft_cached": SoftCached, Persistent, |n| n.particles * u64::from(SOFT_CONTACTS);
-        /// The same of the insides of triangles, as many a triangle.
-        face_cached "soft_face_cached": SoftCached, Persistent,
-            |n| n.soft_triangles.max(1) * u64::from(SOFT_CONTACTS);
     }
 }
 

@@ -32,32 +32,29 @@ pub struct SoftState {
     pub velocities: Vec<Vec3>,
 }
 
-/// A particle, or a triangle of the surface, and what it touched in the last step.
+/// A particle and what it touched in the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SoftTouch {
-    /// Which of the soft body's particles; of a triangle, the first of its corners.
+    /// Which of the soft body's particles.
     pub particle: u32,
-    /// Which of the triangles of its surface is touched in its inside, if one is: a number in
-    /// [`World::soft_triangles`].
-    pub triangle: Option<u32>,
     /// The rigid body.
     pub body: BodyHandle,
     /// Which of its colliders.
     pub collider: usize,
-    /// On the particle or triangle, newtons in world space; the rigid body got the opposite. Zero for one that is only near.
+    /// On the particle, newtons in world space; the rigid body got the opposite. Zero for one that is only near.
     pub force: Vec3,
     /// Whether it did not slide.
     pub sticks: bool,
 }
 
-/// What the particles and triangles of a soft body touched in the last step.
+/// What the particles of a soft body touched in the last step.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SoftTouches {
-    /// By particle, then by triangle; what is nearest comes first.
+    /// By particle; what is nearest comes first.
     pub touches: Vec<SoftTouch>,
-    /// Contacts that were left out because a particle or triangle had more than four: those that were farthest away.
+    /// Colliders that were left out because particles touched more than four at once: those that were farthest away.
     pub dropped: u32,
 }
 
@@ -84,9 +81,8 @@ pub(super) fn needs(world: &World) -> Capacities {
 /// Number of particle, spring and attachment states that the device already has.
 pub(super) fn used(world: &World, nothing: bool) -> Capacities {
     let (particles, springs, attachments) = if nothing { (0, 0, 0) } else { world.soft_store().sent_states() };
-    let soft = world.soft_store();
-    let (soft_faces, soft_triangles) = if nothing { (0, 0) } else { (soft.sent_faces(), soft.sent_triangles()) };
-    Capacities { particles, springs, attachments, soft_faces, soft_triangles, ..Capacities::default() }
+    let soft_faces = if nothing { 0 } else { world.soft_store().sent_faces() };
+    Capacities { particles, springs, attachments, soft_faces, ..Capacities::default() }
 }
 
 fn stiffness(value: f32) -> f32 {
@@ -387,7 +383,6 @@ pub(super) fn push(world: &World, plan: &StepPlan, uploads: &mut Uploads) {
     fresh(uploads, b.spring_states, sent.1, used.springs, SpringState::zeroed());
     let places = |particles: u32| particles * SOFT_CONTACTS;
     fresh(uploads, b.cached, places(sent.0), places(used.particles), SoftCached::zeroed());
-    fresh(uploads, b.face_cached, places(soft.sent_triangles()), places(soft.triangles()), SoftCached::zeroed());
     fresh(uploads, b.attachment_states, sent.2, soft.attachment_count(), AttachmentState::zeroed());
 }
 
@@ -420,7 +415,7 @@ impl Stepper<Box<dyn Runner>> {
         Ok(state)
     }
 
-    /// What the particles and triangles of a soft body touched in the last step. Waits for the device once.
+    /// What the particles of a soft body touched in the last step. Waits for the device once.
     pub fn soft_touches(&mut self, soft: SoftHandle) -> Result<SoftTouches> {
         let world = &self.core.world;
         let count = world.soft_desc(soft)?.len();
@@ -431,28 +426,16 @@ impl Stepper<Box<dyn Runner>> {
         let mut cached = vec![SoftCached::zeroed(); count * SOFT_CONTACTS as usize];
         let offset = u64::from(first) * u64::from(SOFT_CONTACTS) * size_of::<SoftCached>() as u64;
         let buffer = b.cached.id();
-        let triangles = world.soft_triangles(soft)?.len();
-        let mut inside = vec![SoftCached::zeroed(); triangles * SOFT_CONTACTS as usize];
-        let first_triangle = u64::from(world.soft_store().first_triangle(soft));
-        let behind = first_triangle * u64::from(SOFT_CONTACTS) * size_of::<SoftCached>() as u64;
-        let mut reads = vec![ReadInto { buffer, offset, into: bytemuck::cast_slice_mut(&mut cached) }];
-        if triangles > 0 {
-            let into = bytemuck::cast_slice_mut(&mut inside);
-            reads.push(ReadInto { buffer: b.face_cached.id(), offset: behind, into });
-        }
+        let mut reads = [ReadInto { buffer, offset, into: bytemuck::cast_slice_mut(&mut cached) }];
         self.device.run_and_read(Part::FIRST, 0, &mut reads)?;
         let world = &self.core.world;
-        let of_particles = (0..).zip(&cached).map(|(place, record)| (place / SOFT_CONTACTS, None, record));
-        let of_triangles = (0..)
-            .zip(&inside)
-            .map(|(place, record)| (record.particle.wrapping_sub(first), Some(place / SOFT_CONTACTS), record));
-        for (particle, triangle, record) in of_particles.chain(of_triangles) {
+        for (place, record) in (0..).zip(&cached) {
             found.dropped += record.dropped;
             // What was removed since is nobody's.
             let owner = record.collider.checked_sub(1).and_then(|c| world.collider_owner(c, record.generation));
             if let Some((body, collider)) = owner {
-                let sticks = record.sticks != 0;
-                found.touches.push(SoftTouch { particle, triangle, body, collider, force: record.force, sticks });
+                let (particle, sticks) = (place / SOFT_CONTACTS, record.sticks != 0);
+                found.touches.push(SoftTouch { particle, body, collider, force: record.force, sticks });
             }
         }
         Ok(found)

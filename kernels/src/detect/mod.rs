@@ -24,7 +24,6 @@ pub mod scene_bounds;
 pub mod sensors;
 pub mod sensors_list;
 pub mod soft_boxes;
-pub mod soft_face_touch;
 pub mod soft_near;
 pub mod soft_pairs_count;
 pub mod soft_pairs_fill;

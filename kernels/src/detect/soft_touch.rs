@@ -8,7 +8,7 @@
 use crate::detect::collide::{Solid, point};
 use crate::detect::walk::Tree;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, Store, fmin, least, sqrt};
+use crate::gpu::{Load, Store, fmin, least, sqrt};
 use crate::layout::{Aabb, END, LEAF, Node, Volume};
 use crate::math::{Pose, Twist};
 use crate::queries::records::Filter;
@@ -55,23 +55,17 @@ const ROUNDS: u32 = 8;
 
 /// Whether one of the particle's attachments holds it to a body: they are the last of its entries.
 #[inline(always)]
-pub fn held_to(
-    particle: &Particle,
-    body: u32,
-    entries: Read<'_, u32>,
-    attachments: &impl Load<Attachment>,
-    states: &impl Load<AttachmentState>,
-) -> bool {
+fn held_to(particle: &Particle, body: u32, b: &Bindings<'_>) -> bool {
     let first = least(particle.first, particle.end);
-    let mut e = least(particle.end, entries.len());
+    let mut e = least(particle.end, b.soft_entries.len());
     let mut held = false;
     while e > first {
         e -= 1;
-        let entry = entries.at(e);
+        let entry = b.soft_entries.at(e);
         if soft_entry::kind(entry) == soft_entry::ATTACHMENT {
             let at = soft_entry::index(entry);
-            let attachment = attachments.at(at);
-            let holds = (attachment.there != 0) & (states.at(at).broken == 0);
+            let attachment = b.attachments.at(at);
+            let holds = (attachment.there != 0) & (b.attachment_states.at(at).broken == 0);
             held |= holds & (attachment.body == body);
         } else {
             e = first;
@@ -143,8 +137,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             fuel -= 1;
             if meets {
                 let contact = meet(b.order.at(place & !LEAF), &particle, at, way, margin, b);
-                let of = (b.soft_entries, &b.attachments, &b.attachment_states);
-                if (contact.collider != NONE) && !held_to(&particle, contact.body, of.0, of.1, of.2) {
+                if (contact.collider != NONE) && !held_to(&particle, contact.body, b) {
                     // Into its place by the gap; the farthest one falls out.
                     let mut i = count;
                     while i > 0 {

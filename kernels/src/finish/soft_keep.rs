@@ -1,12 +1,12 @@
-//! Contacts of particles, or of triangles, for the next step: forces, and where those that stick began to.
+//! Contacts of particles for the next step: forces, and where those that stick began to.
 
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store};
 use crate::math::{Pose, Twist};
 use crate::queries::records::generation_of;
-use crate::solve::soft::contact::{Spot, gone, press};
+use crate::solve::soft::contact::{gone, press};
 use crate::state::rigid::{Collider, NONE};
-use crate::state::soft::{SoftCached, SoftContact};
+use crate::state::soft::{SOFT_CONTACTS, SoftCached, SoftContact};
 use crate::{layout, stage};
 
 stage! {
@@ -19,7 +19,6 @@ stage! {
         read 5 poses: Pose,
         read 6 deltas: Twist,
         write 7 soft_cached: SoftCached,
-        read 8 soft_triangles: u32,
     }
 }
 
@@ -28,8 +27,6 @@ layout! {
     pub struct Push {
         /// Places for contacts.
         pub count: u32,
-        /// Not 0: they are contacts of triangles.
-        pub triangles: u32,
     }
 }
 
@@ -40,26 +37,19 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         return;
     }
     let contact = b.soft_contacts.at(item);
-    let (mut collider, mut generation, mut sticks, mut anchor, mut particle) = (0, 0, 0, Vec3::ZERO, 0);
+    let (mut collider, mut generation, mut sticks, mut anchor) = (0, 0, 0, Vec3::ZERO);
     if contact.collider != NONE {
-        let spot = Spot::of(item, &contact, push.triangles != 0, &b.soft_triangles);
-        let delta = spot.of_list(&b.soft_deltas);
-        let (_, way) = gone(&contact, delta, &b.starts, &b.deltas);
+        let index = item / SOFT_CONTACTS;
+        let delta = b.soft_deltas.at(index);
+        let (_, way) = gone(&contact, delta, &b.starts, &b.deltas, &b.poses);
         let centre = b.starts.at(contact.body).position;
-        let off = (b.soft_positions.at(spot.a) - centre) + (delta - b.deltas.at(contact.body).linear);
+        let off = (b.soft_positions.at(index) - centre) + (delta - b.deltas.at(contact.body).linear);
         collider = contact.collider.wrapping_add(1);
         generation = generation_of(&b.colliders.at(contact.collider));
         sticks = press(&contact, way).sticks as u32;
         let here = b.poses.at(contact.body).rotation.inverse().apply(off);
         anchor = if contact.sticks != 0 { contact.anchor } else { here };
-        if push.triangles != 0 {
-            // Where it is met may be another place of the triangle in every step, so the way is added up.
-            let across = way - contact.normal * way.dot(contact.normal);
-            anchor = if contact.sticks != 0 { contact.anchor + across } else { Vec3::ZERO };
-        }
-        particle = spot.a;
     }
-    let SoftContact { lambda: force, k, dropped, feature, .. } = contact;
-    let kept = SoftCached { collider, generation, force, anchor, k, sticks, dropped, feature, particle };
-    b.soft_cached.put(item, kept);
+    let SoftContact { lambda: force, k, dropped, .. } = contact;
+    b.soft_cached.put(item, SoftCached { collider, generation, force, anchor, k, sticks, dropped });
 }

@@ -25,8 +25,6 @@ stage! {
         write 10 keys: u32,
         write 11 members: u32,
         write 12 island_of: u32,
-        read 13 soft_face_contacts: SoftContact,
-        read 14 soft_triangles: u32,
     }
 }
 
@@ -60,8 +58,6 @@ pub mod phase {
     pub const SETTLE: u32 = 4;
     /// Joins by contacts of soft surfaces that there may be, whether they push or not.
     pub const NEAR: u32 = 5;
-    /// Joins by contacts of triangles with bodies.
-    pub const TRIANGLE_CONTACTS: u32 = 6;
 }
 
 /// The number of a body's node in the forest.
@@ -99,13 +95,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             let contact = b.soft_contacts.at(item);
             if (contact.collider != NONE) & (contact.lambda.dot(contact.normal) > 0.0) {
                 one = b.particles.at(item / SOFT_CONTACTS).owner.wrapping_add(1);
-                other = of_body(contact.body, push, b);
-            }
-        } else if push.phase == phase::TRIANGLE_CONTACTS {
-            let contact = b.soft_face_contacts.at(item);
-            if (contact.collider != NONE) & (contact.lambda.dot(contact.normal) > 0.0) {
-                let corner = b.soft_triangles.at((item / SOFT_CONTACTS).wrapping_mul(3));
-                one = b.particles.at(corner).owner.wrapping_add(1);
                 other = of_body(contact.body, push, b);
             }
         } else if push.phase == phase::ATTACHMENTS {

@@ -14,7 +14,6 @@ stage! {
         write 3 keys: u32,
         write 4 payloads: u32,
         read 5 soft_contacts: SoftContact,
-        read 6 soft_face_contacts: SoftContact,
     }
 }
 
@@ -25,8 +24,6 @@ layout! {
         pub limit: u32,
         /// Attachments; contacts are the entries behind them.
         pub attachments: u32,
-        /// Places for contacts of particles; those of triangles are behind them.
-        pub contacts: u32,
         /// Number of bodies, and the key of entries that belong to none: behind all others.
         pub nobody: u32,
     }
@@ -44,12 +41,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         let holds = (attachment.there != 0) & (b.attachment_states.at(item).broken == 0);
         body = if holds { attachment.body } else { body };
     } else {
-        let place = item - push.attachments;
-        let contact = if place < push.contacts {
-            b.soft_contacts.at(place)
-        } else {
-            b.soft_face_contacts.at(place - push.contacts)
-        };
+        let contact = b.soft_contacts.at(item - push.attachments);
         body = if contact.collider != NONE { contact.body } else { body };
     }
     let moves = body < push.nobody && b.bodies.at(body).is_dynamic();

@@ -48,7 +48,6 @@ pub mod soft_predict;
 pub mod soft_press;
 pub mod soft_primal;
 pub mod soft_pull;
-pub mod soft_rest;
 pub mod soft_settle;
 pub mod soft_start;
 pub mod soft_sums;

@@ -59,7 +59,7 @@ layout! {
 /// Fraction, 0 to 1, of the way `pull` (what an outer force adds to the motion of a step) that the body showed in the
 /// last step. `felt` is its change of velocity times dt.
 #[inline(always)]
-pub fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
+fn share(params: &Params, felt: Vec3, pull: Vec3, jointed: bool) -> f32 {
     let square = pull.length_squared();
     let mut part = (felt.dot(pull) / fmax(square, 1e-30) - params.quiet) / (params.free - params.quiet);
     if jointed {

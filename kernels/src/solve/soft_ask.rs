@@ -5,12 +5,9 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, least};
 use crate::math::{Pose, Twist};
 use crate::solve::soft::Block;
-use crate::solve::soft::contact::{Fan, Spot, gone, press};
 use crate::solve::soft::elements::elements;
-use crate::state::rigid::{NONE, Params};
-use crate::state::soft::{
-    Attachment, AttachmentState, Hinge, Membrane, Particle, SoftContact, Spring, SpringState, Tetrahedron,
-};
+use crate::state::rigid::Params;
+use crate::state::soft::{Attachment, AttachmentState, Hinge, Membrane, Particle, Spring, SpringState, Tetrahedron};
 use crate::{layout, stage};
 
 stage! {
@@ -34,11 +31,6 @@ stage! {
         read 16 poses: Pose,
         read 17 deltas: Twist,
         write 18 soft_blocks: Block,
-        read 19 soft_near: u32,
-        read 20 soft_fan_starts: u32,
-        read 21 soft_fans: u32,
-        read 22 soft_triangles: u32,
-        read 23 soft_face_contacts: SoftContact,
     }
 }
 
@@ -62,19 +54,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let index = b.soft_order.at(place);
     let particle = b.particles.at(index);
-    let mut block = asked_of_all(index, &particle, b.soft_deltas.at(index), b);
-    // Contacts of the triangles around it, as they push now: those of the particle itself are found in rounds.
-    let fan = Fan::of(index, &b.soft_near, &b.soft_fan_starts, &b.soft_fans);
-    let mut i = 0;
-    while i < fan.places() {
-        let place = fan.place(i, &b.soft_fans);
-        let contact = b.soft_face_contacts.at(place);
-        if contact.collider != NONE {
-            let spot = Spot::of(place, &contact, true, &b.soft_triangles);
-            let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
-            block.add_press_shared(&press(&contact, way), contact.normal, spot.share(index));
-        }
-        i += 1;
-    }
+    let block = asked_of_all(index, &particle, b.soft_deltas.at(index), b);
     b.soft_blocks.put(index, block);
 }

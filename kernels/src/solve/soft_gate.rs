@@ -4,7 +4,6 @@
 use crate::detect::gate::{dispatch, groups};
 use crate::gpu::{Load, Store, least};
 use crate::layout::DispatchArgs;
-use crate::state::soft::SOFT_CONTACTS;
 use crate::{layout, stage};
 
 stage! {
@@ -39,8 +38,6 @@ layout! {
         pub faces: u32,
         /// Contacts between them that there is room for.
         pub pairs: u32,
-        /// Number of triangles of surfaces.
-        pub triangles: u32,
     }
 }
 
@@ -66,16 +63,12 @@ pub mod soft_dispatch {
     pub const PAIRS: u32 = 8;
     /// Every place for an entry of those in the rows of particles, 256 a workgroup.
     pub const PAIR_ROWS: u32 = 9;
-    /// Every triangle of a surface, 64 a workgroup.
-    pub const TRIANGLES: u32 = 10;
-    /// Every place for a contact of a triangle, 64 a workgroup.
-    pub const TRIANGLE_CONTACTS: u32 = 11;
     /// Every soft body and every body, 64 a workgroup.
-    pub const NODES: u32 = 12;
+    pub const NODES: u32 = 10;
     /// Every particle and every body, 64 a workgroup.
-    pub const CARRIED: u32 = 13;
+    pub const CARRIED: u32 = 11;
     /// The first colour of particles, 64 a workgroup; the other colours are the entries after it.
-    pub const COLOURS: u32 = 14;
+    pub const COLOURS: u32 = 12;
 }
 
 /// Writes one dispatch.
@@ -105,10 +98,6 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
         count = if push.faces > 0 { least(b.soft_pair_places.at(push.faces), push.pairs) } else { 0 };
     } else if item == soft_dispatch::PAIR_ROWS {
         (count, tile) = (push.pairs.wrapping_mul(4), 256);
-    } else if item == soft_dispatch::TRIANGLES {
-        count = push.triangles;
-    } else if item == soft_dispatch::TRIANGLE_CONTACTS {
-        count = push.triangles.wrapping_mul(SOFT_CONTACTS);
     } else if item == soft_dispatch::NODES {
         count = push.soft_bodies.wrapping_add(push.bodies);
     } else if item == soft_dispatch::CARRIED {

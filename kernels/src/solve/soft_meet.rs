@@ -5,8 +5,8 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, abs, fmax, fmin, sqrt};
 use crate::math::Pose;
 use crate::queries::records::generation_of;
-use crate::solve::soft::contact::{ALPHA_CONTACT, DRIFT, K_GROUND, K_TOUCH, ROUNDING, SLOP, Spot};
-use crate::solve::soft::{K_BODY, WARM_STIFFNESS, body_gives};
+use crate::solve::soft::contact::{ALPHA_CONTACT, DRIFT, K_GROUND, K_TOUCH, ROUNDING, SLOP};
+use crate::solve::soft::{K_BODY, WARM_STIFFNESS, body_gives, gives};
 use crate::state::material::{combine, rule_of, traits};
 use crate::state::rigid::{Body, Collider, NONE, Params};
 use crate::state::soft::{Particle, SOFT_CONTACTS, SoftCached, SoftContact};
@@ -23,7 +23,6 @@ stage! {
         read 6 soft_cached: SoftCached,
         update 7 soft_contacts: SoftContact,
         update 8 soft_held: u32,
-        read 9 soft_triangles: u32,
     }
 }
 
@@ -32,8 +31,6 @@ layout! {
     pub struct Push {
         /// Places for contacts.
         pub count: u32,
-        /// Not 0: they are contacts of triangles.
-        pub triangles: u32,
     }
 }
 
@@ -47,10 +44,10 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     if contact.collider == NONE {
         return;
     }
-    let spot = Spot::of(item, &contact, push.triangles != 0, &b.soft_triangles);
-    let (dt, particle, collider) = (b.params.at(0).dt, b.particles.at(spot.a), b.colliders.at(contact.collider));
+    let index = item / SOFT_CONTACTS;
+    let (dt, particle, collider) = (b.params.at(0).dt, b.particles.at(index), b.colliders.at(contact.collider));
     let (body, start) = (b.bodies.at(contact.body), b.starts.at(contact.body));
-    let mut moves = spot.gives(&b.particles, dt);
+    let mut moves = gives(&particle, dt);
     let moved = body.is_dynamic();
     if moved {
         moves += body_gives(&body, contact.point, dt);
@@ -61,28 +58,23 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let rule = rule_of(0, collider.traits, traits::FRICTION);
     contact.friction = combine(rule, particle.friction, collider.friction.sliding);
 
-    let (n, at) = (contact.normal, spot.of_list(&b.soft_positions));
+    let (n, at) = (contact.normal, b.soft_positions.at(index));
     let off = at - start.point(contact.point);
     let gap = off.dot(n) - particle.radius;
     let mut slid = Vec3::ZERO;
     let mut i = 0;
     while i < SOFT_CONTACTS {
-        let cached = b.soft_cached.at((item / SOFT_CONTACTS).wrapping_mul(SOFT_CONTACTS).wrapping_add(i));
-        let same = (cached.collider == contact.collider.wrapping_add(1))
-            & (cached.generation == generation_of(&collider))
-            & (cached.feature == contact.feature)
-            & (cached.particle == spot.a);
+        let cached = b.soft_cached.at(index.wrapping_mul(SOFT_CONTACTS).wrapping_add(i));
+        let same =
+            (cached.collider == contact.collider.wrapping_add(1)) & (cached.generation == generation_of(&collider));
         if same {
-            let way = if push.triangles != 0 { cached.anchor } else { at - start.point(cached.anchor) };
+            let way = at - start.point(cached.anchor);
             let across = way - n * way.dot(n);
             // What has rolled on sticks elsewhere.
             let near = across.length_squared() < DRIFT * DRIFT * particle.length * particle.length;
             if (cached.sticks != 0) & near {
                 contact.friction = combine(rule, particle.friction, collider.friction.fixed);
                 (slid, contact.sticks, contact.anchor) = (across, 1, cached.anchor);
-                if push.triangles != 0 {
-                    contact.anchor = across;
-                }
             }
             if moved {
                 contact.k = fmax(contact.k, fmin(cached.k * WARM_STIFFNESS, contact.most));

@@ -6,7 +6,7 @@ use crate::gpu::glam::Vec3;
 use crate::gpu::{Load, Store, finite, least};
 use crate::math::{Pose, Twist};
 use crate::solve::soft::Block;
-use crate::solve::soft::contact::{Fan, ROUNDS, Spot, gone, press};
+use crate::solve::soft::contact::{ROUNDS, gone, press};
 use crate::solve::soft::elements::elements;
 use crate::state::rigid::{NONE, Params};
 use crate::state::soft::{
@@ -36,11 +36,6 @@ stage! {
         read 16 poses: Pose,
         read 17 deltas: Twist,
         read 18 soft_contacts: SoftContact,
-        read 19 soft_near: u32,
-        read 20 soft_fan_starts: u32,
-        read 21 soft_fans: u32,
-        read 22 soft_triangles: u32,
-        read 23 soft_face_contacts: SoftContact,
     }
 }
 
@@ -60,7 +55,6 @@ elements!();
 fn within_contacts(index: u32, block: &Block, delta: Vec3, b: &Bindings<'_>) -> Vec3 {
     let mut next = delta;
     let mut round = 0;
-    let fan = Fan::of(index, &b.soft_near, &b.soft_fan_starts, &b.soft_fans);
     while round < ROUNDS {
         let mut with = *block;
         with.force = block.force_behind(next - delta);
@@ -68,22 +62,8 @@ fn within_contacts(index: u32, block: &Block, delta: Vec3, b: &Bindings<'_>) -> 
         while i < SOFT_CONTACTS {
             let contact = b.soft_contacts.at(index.wrapping_mul(SOFT_CONTACTS).wrapping_add(i));
             if contact.collider != NONE {
-                let (_, way) = gone(&contact, next, &b.starts, &b.deltas);
+                let (_, way) = gone(&contact, next, &b.starts, &b.deltas, &b.poses);
                 with.add_press(&press(&contact, way), contact.normal);
-            }
-            i += 1;
-        }
-        // And of the triangles around it, which it shares with others that do not move meanwhile.
-        i = 0;
-        while i < fan.places() {
-            let place = fan.place(i, &b.soft_fans);
-            let contact = b.soft_face_contacts.at(place);
-            if contact.collider != NONE {
-                let spot = Spot::of(place, &contact, true, &b.soft_triangles);
-                let share = spot.share(index);
-                let goes = spot.of_list(&b.soft_deltas) + (next - delta) * share;
-                let (_, way) = gone(&contact, goes, &b.starts, &b.deltas);
-                with.add_press_shared(&press(&contact, way), contact.normal, share);
             }
             i += 1;
         }
@@ -107,7 +87,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     let block = asked_of_all(index, &particle, delta, b);
     let mut next = delta + block.solve();
     let first = index.wrapping_mul(SOFT_CONTACTS);
-    if (b.soft_contacts.at(first).collider != NONE) | (b.soft_near.at(index) != 0) {
+    if b.soft_contacts.at(first).collider != NONE {
         next = within_contacts(index, &block, delta, b);
     }
     if (particle.mass > 0.0) & finite(next.x) & finite(next.y) & finite(next.z) {

@@ -5,11 +5,11 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, Load, Store};
 use crate::math::{Pose, Twist};
-use crate::solve::soft::contact::{Spot, gone, press_held, pressed};
+use crate::solve::soft::contact::{gone, press_held, pressed};
 use crate::solve::soft::{Hook, attached, hold};
 use crate::solve::system::{System, Systems};
 use crate::state::rigid::EntryRange;
-use crate::state::soft::{Attachment, AttachmentState, SOFT_ROW_WORDS, SoftContact, SoftPull};
+use crate::state::soft::{Attachment, AttachmentState, SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, SoftPull};
 use crate::{layout, stage};
 
 stage! {
@@ -25,8 +25,6 @@ stage! {
         read 8 deltas: Twist,
         write 9 soft_pulls: SoftPull,
         read 10 soft_contacts: SoftContact,
-        read 11 soft_face_contacts: SoftContact,
-        read 12 soft_triangles: u32,
     }
 }
 
@@ -37,8 +35,6 @@ layout! {
         pub count: u32,
         /// Attachments; contacts are the entries behind them.
         pub attachments: u32,
-        /// Places for contacts of particles; those of triangles are behind them.
-        pub contacts: u32,
     }
 }
 
@@ -72,11 +68,8 @@ pub fn run(group: &Group, push: &Push, b: &mut Bindings<'_>) {
                     attached(&mut system, hold(&state, off) * -1.0, state.k, hook.lever);
                 } else {
                     let place = index - push.attachments;
-                    let inside = place >= push.contacts;
-                    let place = if inside { place - push.contacts } else { place };
-                    let contact = if inside { b.soft_face_contacts.at(place) } else { b.soft_contacts.at(place) };
-                    let spot = Spot::of(place, &contact, inside, &b.soft_triangles);
-                    let (lever, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
+                    let (contact, at) = (b.soft_contacts.at(place), place / SOFT_CONTACTS);
+                    let (lever, way) = gone(&contact, b.soft_deltas.at(at), &b.starts, &b.deltas, &b.poses);
                     let press = press_held(&contact, way);
                     pressed(&mut system, press.force * -1.0, &press, contact.normal, lever);
                 }

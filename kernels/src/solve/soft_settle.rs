@@ -26,12 +26,13 @@ stage! {
         read 6 soft_limits: u32,
         read 7 soft_blocks: Block,
         read 8 starts: Pose,
-        read 9 deltas: Twist,
-        read 10 soft_contacts: SoftContact,
-        read 11 soft_pair_rows: u32,
-        read 12 soft_pair_list: u32,
-        read 13 soft_pairs: SoftPair,
-        update 14 soft_next: Vec3,
+        read 9 poses: Pose,
+        read 10 deltas: Twist,
+        read 11 soft_contacts: SoftContact,
+        read 12 soft_pair_rows: u32,
+        read 13 soft_pair_list: u32,
+        read 14 soft_pairs: SoftPair,
+        update 15 soft_next: Vec3,
     }
 }
 
@@ -68,7 +69,7 @@ fn pushed(index: u32, block: &Block, delta: Vec3, row: &EntryRange, b: &Bindings
         while i < SOFT_CONTACTS {
             let contact = b.soft_contacts.at(index.wrapping_mul(SOFT_CONTACTS).wrapping_add(i));
             if contact.collider != NONE {
-                let (_, way) = gone(&contact, next, &b.starts, &b.deltas);
+                let (_, way) = gone(&contact, next, &b.starts, &b.deltas, &b.poses);
                 with.add_press(&press(&contact, way), contact.normal);
             }
             i += 1;

@@ -6,7 +6,7 @@
 use crate::gpu::glam::Vec3;
 use crate::gpu::{Group, Load, Store, Vector, finite, fmax, least};
 use crate::math::{Pose, Rotation, Twist};
-use crate::solve::soft::contact::{Fan, Press, Spot, gone, press_held, pressed};
+use crate::solve::soft::contact::{Press, gone, press_held, pressed};
 use crate::solve::soft::pairs::push_apart_held;
 use crate::solve::soft::{Hook, hold, pulled};
 use crate::solve::system::{System, Systems, Twists};
@@ -35,11 +35,6 @@ stage! {
         read 13 soft_pair_rows: u32,
         read 14 soft_pair_list: u32,
         read 15 soft_pairs: SoftPair,
-        read 16 soft_near: u32,
-        read 17 soft_fan_starts: u32,
-        read 18 soft_fans: u32,
-        read 19 soft_triangles: u32,
-        read 20 soft_face_contacts: SoftContact,
     }
 }
 
@@ -94,24 +89,9 @@ fn ask(index: u32, r: Vec3, system: &mut System, dt: f32, (pairs, mass): (bool, 
     while i < behind {
         let contact = b.soft_contacts.at(i);
         if contact.collider != NONE {
-            let (_, way) = gone(&contact, delta, &b.starts, &b.deltas);
+            let (_, way) = gone(&contact, delta, &b.starts, &b.deltas, &b.poses);
             let press = press_held(&contact, way);
             pressed(system, press.force, &press, contact.normal, r);
-        }
-        i += 1;
-    }
-    let fan = Fan::of(index, &b.soft_near, &b.soft_fan_starts, &b.soft_fans);
-    let mut i = 0;
-    while i < fan.places() {
-        let place = fan.place(i, &b.soft_fans);
-        let contact = b.soft_face_contacts.at(place);
-        if contact.collider != NONE {
-            let spot = Spot::of(place, &contact, true, &b.soft_triangles);
-            let (_, way) = gone(&contact, spot.of_list(&b.soft_deltas), &b.starts, &b.deltas);
-            let (press, share) = (press_held(&contact, way), spot.share(index));
-            // All corners go together, so each has its share of the stiffness too.
-            let of_corner = Press { along: press.along * share, across: press.across * share, ..press };
-            pressed(system, press.force * share, &of_corner, contact.normal, r);
         }
         i += 1;
     }

@@ -174,8 +174,8 @@ layout! {
         pub force: Vec3,
     }
 
-    /// A particle or a triangle that touches a collider, in this step. Each has room for [`SOFT_CONTACTS`]; those that
-    /// are there come first.
+    /// A particle that touches a collider, in this step. Each has room for [`SOFT_CONTACTS`]; those that are there come
+    /// first.
     pub struct SoftContact {
         /// The collider, or none: there is no contact in this place.
         pub collider: u32,
@@ -183,17 +183,16 @@ layout! {
         pub body: u32,
         /// Out of the collider.
         pub normal: Vec3,
-        /// Where it is met, in the space of the body's principal axes.
+        /// Where the particle meets it, in the space of the body's principal axes.
         pub point: Vec3,
         /// Gap or overlap, and way from the anchor, at the start of the step, without what is left alone of them (Eq.
         /// 18).
         pub error: Vec3,
         /// The force on the particle besides that of the stiffness, newtons.
         pub lambda: Vec3,
-        /// Where the particle was on the body when it began to stick, if it sticks. Of a triangle: how far it has gone
-        /// along the body since.
+        /// Where the particle was on the body when it began to stick, if it sticks.
         pub anchor: Vec3,
-        /// The stiffness it has now. Before `soft_meet`: the gap.
+        /// The stiffness it has now. Between `soft_touch` and `soft_meet`: the gap.
         pub k: f32,
         /// As in [`SpringState`].
         pub unit: f32,
@@ -203,17 +202,11 @@ layout! {
         pub friction: f32,
         /// Not 0: it does not slide.
         pub sticks: u32,
-        /// Of the first one of a particle or triangle: contacts that there was no room for.
+        /// Of the first one of a particle: contacts that there was no room for.
         pub dropped: u32,
-        /// Which place of the collider meets a triangle: one of its corners, or behind them the nearest. 0 for particles.
-        pub feature: u32,
-        /// Share of a triangle's second corner in the place that is met; 0 for particles.
-        pub wb: f32,
-        /// Share of its third corner.
-        pub wc: f32,
     }
 
-    /// A contact of a particle or of a triangle between steps.
+    /// A contact of a particle between steps.
     pub struct SoftCached {
         /// One more than the collider's slot; 0 when there is no contact in this place.
         pub collider: u32,
@@ -221,7 +214,7 @@ layout! {
         pub generation: u32,
         /// On the particle, newtons.
         pub force: Vec3,
-        /// As in [`SoftContact`], in the space of the principal axes; of a triangle in the world's.
+        /// Where the particle was on the body when it began to stick, in the space of the principal axes.
         pub anchor: Vec3,
         /// The stiffness it had.
         pub k: f32,
@@ -229,10 +222,6 @@ layout! {
         pub sticks: u32,
         /// As in [`SoftContact`].
         pub dropped: u32,
-        /// As in [`SoftContact`].
-        pub feature: u32,
-        /// The particle, or the triangle's first corner: triangles change their numbers when soft bodies go.
-        pub particle: u32,
     }
 
     /// Sum of the forces and stiffness of particles on a body: the parts of a [`System`](crate::solve::system::System).
@@ -261,8 +250,8 @@ layout! {
 /// Stiffness from which on a spring or an attachment is hard: a multiplier holds it.
 pub const HARD: f32 = 1e30;
 
-/// Contacts that a particle has room for: a corner of three walls, and one more; and those that the inside of a triangle
-/// has room for: the corners of a box. Those that are farthest away are dropped and counted.
+/// Contacts that a particle has room for: a corner of three walls, and one more. Those that are farthest away are
+/// dropped and counted.
 pub const SOFT_CONTACTS: u32 = 4;
 
 impl SoftContact {
@@ -283,9 +272,6 @@ impl SoftContact {
             friction: 0.0,
             sticks: 0,
             dropped: 0,
-            feature: 0,
-            wb: 0.0,
-            wc: 0.0,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::plan::step::{StepOptions, event_room};
 use crate::plan::{PlanError, Recording};
 use crate::state::{Capacities, SoftBuffers, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
-use drystone_kernels::detect::{soft_face_touch, soft_touch};
+use drystone_kernels::detect::soft_touch;
 use drystone_kernels::finish::{soft_break, soft_keep, soft_velocity};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
@@ -23,7 +23,7 @@ use drystone_kernels::graph::{soft_ground, soft_keys, soft_rows};
 use drystone_kernels::layout::{DispatchArgs, Extent};
 use drystone_kernels::solve::soft_gate::{self, soft_dispatch};
 use drystone_kernels::solve::{
-    soft_dual, soft_meet, soft_predict, soft_press, soft_primal, soft_pull, soft_rest, soft_start, soft_whole,
+    soft_dual, soft_meet, soft_predict, soft_press, soft_primal, soft_pull, soft_start, soft_whole,
 };
 use drystone_kernels::state::soft::{SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, SoftPull};
 use drystone_kernels::state::soft_pairs::SoftPair;
@@ -31,11 +31,6 @@ use drystone_kernels::state::soft_pairs::SoftPair;
 /// Places for contacts of particles: a list that cannot be too short.
 pub(super) fn contact_places(capacities: &Capacities) -> u32 {
     capacities.particles.saturating_mul(SOFT_CONTACTS)
-}
-
-/// The same of the insides of triangles.
-pub(super) fn face_places(capacities: &Capacities) -> u32 {
-    capacities.soft_triangles.saturating_mul(SOFT_CONTACTS)
 }
 
 /// What the passes over particles share.
@@ -51,10 +46,6 @@ pub(in crate::plan) struct Soft {
     pub(super) deltas: Buffer<Vec3>,
     /// What particles touch.
     pub(super) contacts: Buffer<SoftContact>,
-    /// What the insides of triangles touch.
-    pub(super) face_contacts: Buffer<SoftContact>,
-    /// Not 0 for particles with a triangle that touches something.
-    pub(super) near: Buffer<u32>,
     /// Contacts of soft surfaces, in worlds that have any.
     meeting: Option<Meeting>,
     /// What stands in their place where there are none.
@@ -77,7 +68,7 @@ impl Soft {
         let colours = options.soft_colours;
         let args = r.dispatch_args("soft_args", u64::from(soft_dispatch::COLOURS + colours))?;
         let places = contact_places(capacities);
-        let rows = attachments + places + face_places(capacities);
+        let rows = attachments + places;
         // Stages that have them look into none of these without surfaces that meet.
         let mut no_pairs = (soft.ranges, Buffer::new(soft.particles.id()));
         if near.is_none() {
@@ -98,7 +89,6 @@ impl Soft {
             colours,
             faces: soft_faces,
             pairs: soft_pairs,
-            triangles: capacities.soft_triangles,
         };
         r.dispatch_each(u64::from(soft_dispatch::COLOURS + colours), bind.with(push))?;
         let contacts = r.scratch("soft_contacts", u64::from(places))?;
@@ -124,37 +114,6 @@ impl Soft {
         };
         let push = soft_touch::Push { count: particles, leaves: capacities.colliders };
         r.dispatch_indirect(args, soft_dispatch::PARTICLES, bind.with(push))?;
-        let face_contacts = r.scratch("soft_face_contacts", u64::from(face_places(capacities).max(1)))?;
-        let touched = r.scratch("soft_near", u64::from(particles))?;
-        r.fill(touched, 0..u64::from(particles), 0)?;
-        if capacities.soft_triangles > 0 {
-            let bind = soft_face_touch::Bind {
-                params: s.params,
-                particles: soft.particles,
-                soft_positions: soft.positions,
-                soft_velocities: soft.velocities,
-                soft_entries: soft.entries,
-                attachments: soft.attachments,
-                attachment_states: soft.attachment_states,
-                nodes: tree.nodes,
-                volumes: tree.volumes,
-                ropes: tree.ropes,
-                order: tree.order,
-                colliders: s.colliders,
-                poses: s.poses,
-                velocities: s.velocities,
-                hulls: s.hulls.hulls,
-                hull_vertices: s.hulls.vertices,
-                hull_faces: s.hulls.faces,
-                hull_edges: s.hulls.edges,
-                soft_triangles: soft.triangles,
-                soft_face_contacts: face_contacts,
-                soft_near: touched,
-                soft_face_cached: soft.face_cached,
-            };
-            let push = soft_face_touch::Push { count: capacities.soft_triangles, leaves: capacities.colliders };
-            r.dispatch_indirect(args, soft_dispatch::TRIANGLES, bind.with(push))?;
-        }
         let unsorted = KeyedItems::new(r, "soft_rows.unsorted", u64::from(rows.max(1)))?;
         let bind = soft_keys::Bind {
             bodies: s.bodies,
@@ -163,11 +122,9 @@ impl Soft {
             keys: unsorted.keys,
             payloads: unsorted.payloads,
             soft_contacts: contacts,
-            soft_face_contacts: face_contacts,
         };
         let (limit, nobody) = (rows, bodies);
-        let push = soft_keys::Push { limit, attachments, contacts: places, nobody };
-        r.dispatch_indirect(args, soft_dispatch::ROWS, bind.with(push))?;
+        r.dispatch_indirect(args, soft_dispatch::ROWS, bind.with(soft_keys::Push { limit, attachments, nobody }))?;
         let sort = Sort { input: unsorted, extent: Extent::host(limit), key_bits: bits(nobody), counters: s.counters };
         let sorted = sort.record(r, "soft_rows.sort")?;
         let meeting = match (near, s.soft_pairs) {
@@ -184,8 +141,6 @@ impl Soft {
             targets: r.scratch("soft_targets", u64::from(particles))?,
             deltas: r.scratch("soft_deltas", u64::from(particles))?,
             contacts,
-            face_contacts,
-            near: touched,
             meeting,
             no_pairs,
         };
@@ -205,19 +160,7 @@ impl Soft {
     /// Warm start, inertial targets, and where the iterations start (lines 3 to 6).
     pub fn record_predict(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
-        let Capacities { bodies, particles, springs, attachments, .. } = *solve.capacities;
-        let bind = soft_rest::Bind {
-            params: s.params,
-            bodies: s.bodies,
-            velocities: s.velocities,
-            previous: s.previous,
-            forces: s.forces,
-            rows: s.rows,
-            soft_rows: self.rows,
-            poses: s.poses,
-            deltas: solve.deltas,
-        };
-        r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(soft_rest::Push { count: bodies }))?;
+        let Capacities { particles, springs, attachments, .. } = *solve.capacities;
         // Whether anything holds a soft body; there are no more bodies than particles.
         let soft_held = r.scratch("soft_held", u64::from(particles))?;
         r.fill(soft_held, 0..u64::from(particles), 0)?;
@@ -245,15 +188,9 @@ impl Soft {
             soft_cached: soft.cached,
             soft_contacts: self.contacts,
             soft_held,
-            soft_triangles: soft.triangles,
         };
-        let push = soft_meet::Push { count: contact_places(solve.capacities), triangles: 0 };
+        let push = soft_meet::Push { count: contact_places(solve.capacities) };
         r.dispatch_indirect(self.args, soft_dispatch::CONTACTS, bind.with(push))?;
-        if let Some(count) = self.inside(solve) {
-            let bind = soft_meet::Bind { soft_cached: soft.face_cached, soft_contacts: self.face_contacts, ..bind };
-            let push = soft_meet::Push { count, triangles: 1 };
-            r.dispatch_indirect(self.args, soft_dispatch::TRIANGLE_CONTACTS, bind.with(push))?;
-        }
         if let Some(meeting) = &self.meeting {
             meeting.record_start(self, solve, r, soft_held)?;
         }
@@ -271,11 +208,6 @@ impl Soft {
         self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 1))
     }
 
-    /// Places for contacts of triangles, if there are any.
-    fn inside(&self, solve: &Solve<'_>) -> Option<u32> {
-        Some(face_places(solve.capacities)).filter(|count| *count > 0)
-    }
-
     /// Before the bodies are swept: what particles ask of them.
     pub fn record_pull(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
@@ -291,11 +223,9 @@ impl Soft {
             deltas: solve.deltas,
             soft_pulls: self.pulls,
             soft_contacts: self.contacts,
-            soft_face_contacts: self.face_contacts,
-            soft_triangles: soft.triangles,
         };
         let Capacities { bodies: count, attachments, .. } = *solve.capacities;
-        let push = soft_pull::Push { count, attachments, contacts: contact_places(solve.capacities) };
+        let push = soft_pull::Push { count, attachments };
         r.dispatch_indirect(self.args, soft_dispatch::BODIES, bind.with(push))
     }
 
@@ -322,11 +252,6 @@ impl Soft {
             soft_pair_rows,
             soft_pair_list,
             soft_pairs,
-            soft_near: self.near,
-            soft_fan_starts: soft.fan_starts,
-            soft_fans: soft.fans,
-            soft_triangles: soft.triangles,
-            soft_face_contacts: self.face_contacts,
         };
         let push = soft_whole::Push { count: solve.capacities.soft_bodies, pairs: u32::from(self.meeting.is_some()) };
         r.dispatch_indirect(self.args, soft_dispatch::SOFT_BODIES, bind.with(push))?;
@@ -354,11 +279,6 @@ impl Soft {
             poses: s.poses,
             deltas: solve.deltas,
             soft_contacts: self.contacts,
-            soft_near: self.near,
-            soft_fan_starts: soft.fan_starts,
-            soft_fans: soft.fans,
-            soft_triangles: soft.triangles,
-            soft_face_contacts: self.face_contacts,
         };
         for colour in 0..solve.options.soft_colours {
             let pass = bind.with(soft_primal::Push { colour });
@@ -389,17 +309,12 @@ impl Soft {
             particles: soft.particles,
             soft_deltas: self.deltas,
             starts: s.starts,
+            poses: s.poses,
             deltas: solve.deltas,
             soft_contacts: self.contacts,
-            soft_triangles: soft.triangles,
         };
-        let push = soft_press::Push { count: contact_places(solve.capacities), triangles: 0 };
+        let push = soft_press::Push { count: contact_places(solve.capacities) };
         r.dispatch_indirect(self.args, soft_dispatch::CONTACTS, bind.with(push))?;
-        if let Some(count) = self.inside(solve) {
-            let bind = soft_press::Bind { soft_contacts: self.face_contacts, ..bind };
-            let push = soft_press::Push { count, triangles: 1 };
-            r.dispatch_indirect(self.args, soft_dispatch::TRIANGLE_CONTACTS, bind.with(push))?;
-        }
         self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 0))
     }
 
@@ -439,15 +354,9 @@ impl Soft {
             poses: s.poses,
             deltas: solve.deltas,
             soft_cached: soft.cached,
-            soft_triangles: soft.triangles,
         };
-        let push = soft_keep::Push { count: contact_places(solve.capacities), triangles: 0 };
+        let push = soft_keep::Push { count: contact_places(solve.capacities) };
         r.dispatch_indirect(self.args, soft_dispatch::CONTACTS, bind.with(push))?;
-        if let Some(count) = self.inside(solve) {
-            let bind = soft_keep::Bind { soft_contacts: self.face_contacts, soft_cached: soft.face_cached, ..bind };
-            let push = soft_keep::Push { count, triangles: 1 };
-            r.dispatch_indirect(self.args, soft_dispatch::TRIANGLE_CONTACTS, bind.with(push))?;
-        }
         if let Some(meeting) = &self.meeting {
             meeting.record_keep(self, r)?;
             meeting.record_ends(self, solve, r)?;

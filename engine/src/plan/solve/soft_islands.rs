@@ -2,7 +2,7 @@
 //! every island of them is moved as one, as far as its inertia asks for.
 
 use super::Solve;
-use super::soft::{Soft, contact_places, face_places};
+use super::soft::{Soft, contact_places};
 use crate::plan::primitives::bits;
 use crate::plan::primitives::sort::{KeyedItems, Sort};
 use crate::plan::{PlanError, Recording};
@@ -54,8 +54,6 @@ impl Forest {
             keys: self.unsorted.keys,
             members: self.unsorted.payloads,
             island_of: self.island_of,
-            soft_face_contacts: soft.face_contacts,
-            soft_triangles: buffers.triangles,
         };
         let Capacities { soft_bodies, soft_faces: faces, .. } = *capacities;
         let push = soft_islands::Push { phase, count, soft_bodies, nodes: self.nodes, faces };
@@ -86,9 +84,6 @@ pub(super) fn record(soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Resul
     let mut look = |phase: u32, count: u32, size: u32| forest.look(soft, solve, r, phase, count, size);
     look(phase::APART, nodes, soft_dispatch::NODES)?;
     look(phase::CONTACTS, contact_places(capacities), soft_dispatch::CONTACTS)?;
-    if capacities.soft_triangles > 0 {
-        look(phase::TRIANGLE_CONTACTS, face_places(capacities), soft_dispatch::TRIANGLE_CONTACTS)?;
-    }
     look(phase::ATTACHMENTS, capacities.attachments, soft_dispatch::ATTACHMENTS)?;
     if soft.meets() {
         look(phase::PAIRS, capacities.soft_pairs, soft_dispatch::PAIRS)?;

@@ -221,6 +221,7 @@ impl Meeting {
             soft_limits: self.limits,
             soft_blocks: self.blocks,
             starts: s.starts,
+            poses: s.poses,
             deltas: solve.deltas,
             soft_contacts: soft.contacts,
             soft_pair_rows: self.rows,
@@ -262,11 +263,6 @@ impl Meeting {
             poses: s.poses,
             deltas: solve.deltas,
             soft_blocks: self.blocks,
-            soft_near: soft.near,
-            soft_fan_starts: b.fan_starts,
-            soft_fans: b.fans,
-            soft_triangles: b.triangles,
-            soft_face_contacts: soft.face_contacts,
         };
         let pass = bind.with(soft_ask::Push { colour });
         r.dispatch_indirect(soft.args, soft_dispatch::COLOURS + colour, pass)?;

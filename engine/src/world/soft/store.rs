@@ -150,19 +150,6 @@ impl SoftBodies {
         entries.fold(0, |sum: u32, e| sum.saturating_add(e.topology.surface.len() as u32))
     }
 
-    /// Those of bodies whose particles the device has.
-    pub fn sent_triangles(&self) -> u32 {
-        let entries = self.slots.iter().filter(|s| s.first.particles + s.size.particles <= self.sent.0);
-        let entries = entries.filter_map(|s| s.entry.as_deref());
-        entries.fold(0, |sum: u32, e| sum.saturating_add(e.topology.surface.len() as u32))
-    }
-
-    /// Number of a body's first triangle in the device's list.
-    pub fn first_triangle(&self, soft: SoftHandle) -> u32 {
-        let before = self.entries().take_while(|(slot, ..)| self.handle(*slot) != soft);
-        before.map(|(_, _, entry, _)| entry.topology.surface.len() as u32).sum()
-    }
-
     /// The soft body of a triangle in the device's list, its number within the body, and its particles.
     pub fn triangle(&self, triangle: u32) -> Option<(SoftHandle, u32, [u32; 3])> {
         let mut within = triangle as usize;

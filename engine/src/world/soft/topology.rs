@@ -1,5 +1,5 @@
 //! Constant topology of a soft body: a colour for every particle, such that no two particles of one colour share an
-//! element or a triangle of the surface, and for every particle the elements it is a corner of.
+//! element, and for every particle the elements it is a corner of.
 
 use super::SoftDesc;
 use drystone_kernels::state::soft::soft_entry;
@@ -95,12 +95,9 @@ fn corners(desc: &SoftDesc, entry: u32) -> &[u32] {
 /// few colours for meshes, where every particle has few neighbours.
 fn colours(desc: &SoftDesc, listed: &[Vec<u32>]) -> (Vec<u32>, u32) {
     let count = listed.len();
-    // What touches a triangle of the skin moves its corners one after the other, as what an element does.
-    let mut skin = vec![Vec::new(); count];
-    desc.skin.iter().for_each(|corners| corners.iter().for_each(|c| skin[*c as usize].extend(corners)));
     let neighbours: Vec<Vec<u32>> = (0..count as u32)
         .map(|p| {
-            let near = listed[p as usize].iter().flat_map(|e| corners(desc, *e)).chain(&skin[p as usize]);
+            let near = listed[p as usize].iter().flat_map(|e| corners(desc, *e));
             let mut near: Vec<u32> = near.copied().filter(|n| *n != p).collect();
             near.sort_unstable();
             near.dedup();

@@ -1,12 +1,11 @@
-//! A particle, or a place of a triangle, on the surface of a rigid body: a normal that only pushes, and friction within
-//! the cone of the same push.
+//! A particle on the surface of a rigid body: a normal that only pushes, and friction within the cone of the same push.
 
-use super::{Block, gives};
+use super::Block;
 use crate::gpu::glam::Vec3;
-use crate::gpu::{Load, Read, fmax, least, sqrt};
+use crate::gpu::{Load, fmax, sqrt};
 use crate::math::{Pose, Twist};
 use crate::solve::system::System;
-use crate::state::soft::{Particle, SOFT_CONTACTS, SoftContact};
+use crate::state::soft::SoftContact;
 
 /// Part of the overlap, and of the way that a sticking particle has gone, that is left alone in a step (Eq. 18): what
 /// is corrected at once is thrown.
@@ -28,94 +27,6 @@ pub const DRIFT: f32 = 0.1;
 pub const K_TOUCH: f32 = 10.0;
 /// Rounds in which a particle finds out which of its contacts push, with what its elements ask of it linearised.
 pub const ROUNDS: u32 = 3;
-
-/// Where a contact is on a soft surface: a particle, or a place of a triangle.
-#[derive(Clone, Copy)]
-pub struct Spot {
-    /// The particle, or the first corner.
-    pub a: u32,
-    /// The second corner; the first one again of a particle.
-    pub b: u32,
-    /// The third.
-    pub c: u32,
-    /// Shares of the second and third corner.
-    shares: (f32, f32),
-}
-
-impl Spot {
-    /// Of the contact in place `place` of the list of particles, or of that of triangles.
-    #[inline(always)]
-    pub fn of(place: u32, contact: &SoftContact, on_triangle: bool, triangles: &impl Load<u32>) -> Self {
-        let owner = place / SOFT_CONTACTS;
-        let mut spot = Self { a: owner, b: owner, c: owner, shares: (0.0, 0.0) };
-        if on_triangle {
-            let first = owner.wrapping_mul(3);
-            let corner = |i: u32| triangles.at(first.wrapping_add(i));
-            spot = Self { a: corner(0), b: corner(1), c: corner(2), shares: (contact.wb, contact.wc) };
-        }
-        spot
-    }
-
-    /// The value there of what particles have.
-    #[inline(always)]
-    pub fn of_list(&self, list: &impl Load<Vec3>) -> Vec3 {
-        let a = list.at(self.a);
-        let mut value = a;
-        if self.a != self.b {
-            value = a + (list.at(self.b) - a) * self.shares.0 + (list.at(self.c) - a) * self.shares.1;
-        }
-        value
-    }
-
-    /// What a force there gives to a particle, and how much the place goes with it.
-    #[inline(always)]
-    pub fn share(&self, particle: u32) -> f32 {
-        let (b, c) = self.shares;
-        let others = if particle == self.b { b } else { c };
-        if particle == self.a { 1.0 - b - c } else { others }
-    }
-
-    /// [`gives`] of the place.
-    #[inline(always)]
-    pub fn gives(&self, particles: &impl Load<Particle>, dt: f32) -> f32 {
-        let mut sum = gives(&particles.at(self.a), dt);
-        if self.a != self.b {
-            let (b, c) = self.shares;
-            let a = 1.0 - b - c;
-            sum = a * a * sum + b * b * gives(&particles.at(self.b), dt) + c * c * gives(&particles.at(self.c), dt);
-        }
-        sum
-    }
-}
-
-/// The triangles around a particle, if any of them touches anything.
-#[derive(Clone, Copy)]
-pub struct Fan {
-    start: u32,
-    count: u32,
-}
-
-impl Fan {
-    /// Of a particle; `near` says of each whether one of its triangles touches something.
-    #[inline(always)]
-    pub fn of(particle: u32, near: &impl Load<u32>, starts: &impl Load<u32>, fans: &Read<'_, u32>) -> Self {
-        let (start, end) = (starts.at(particle), least(starts.at(particle.wrapping_add(1)), fans.len()));
-        let there = (near.at(particle) != 0) & (start < end);
-        Self { start, count: if there { end.wrapping_sub(start) } else { 0 } }
-    }
-
-    /// How many places for contacts they have.
-    #[inline(always)]
-    pub fn places(&self) -> u32 {
-        self.count.wrapping_mul(SOFT_CONTACTS)
-    }
-
-    /// Place `i` of these, in the list of all.
-    #[inline(always)]
-    pub fn place(&self, i: u32, fans: &impl Load<u32>) -> u32 {
-        fans.at(self.start.wrapping_add(i / SOFT_CONTACTS)).wrapping_mul(SOFT_CONTACTS).wrapping_add(i % SOFT_CONTACTS)
-    }
-}
 
 /// What a contact does to its particle.
 #[derive(Clone, Copy)]
@@ -173,14 +84,6 @@ impl Block {
         self.add_square(press.along - press.across, n);
     }
 
-    /// Adds what a contact with a place of a triangle asks of a corner that has share `w` in it.
-    #[inline(always)]
-    pub fn add_press_shared(&mut self, press: &Press, n: Vec3, w: f32) {
-        self.force += press.force * w;
-        self.add_scalar(press.across * (w * w));
-        self.add_square((press.along - press.across) * (w * w), n);
-    }
-
     /// The force behind a motion, if nothing but it changes.
     #[inline(always)]
     pub fn force_behind(&self, way: Vec3) -> Vec3 {
@@ -192,14 +95,19 @@ impl Block {
     }
 }
 
-/// Where a contact is on its body, from the centre of mass, and the way that a place which has moved by `delta` has gone
-/// along it since the start of the step. Places are not in it: a multiplier sees every digit that is lost. Levers are
-/// those of the start of the step, as for contacts of rigid bodies: a place that rolls on with a small ball rises, and
-/// the ball would sink by as much, 5 mm a step for one of 4 cm at 1 m/s.
+/// Where a contact is on its body now, from the centre of mass, and the way that a particle which has moved by `delta`
+/// has gone along it since the start of the step. Places are not in it: a multiplier sees every digit that is lost.
 #[inline(always)]
-pub fn gone(contact: &SoftContact, delta: Vec3, starts: &impl Load<Pose>, deltas: &impl Load<Twist>) -> (Vec3, Vec3) {
-    let (lever, moved) = (starts.at(contact.body).rotation.apply(contact.point), deltas.at(contact.body));
-    (lever, (delta - moved.linear) - moved.angular.cross(lever))
+pub fn gone(
+    contact: &SoftContact,
+    delta: Vec3,
+    starts: &impl Load<Pose>,
+    deltas: &impl Load<Twist>,
+    poses: &impl Load<Pose>,
+) -> (Vec3, Vec3) {
+    let lever = poses.at(contact.body).rotation.apply(contact.point);
+    let before = starts.at(contact.body).rotation.apply(contact.point);
+    (lever, (delta - deltas.at(contact.body).linear) - (lever - before))
 }
 
 /// Adds a force at `r` that grows against motions of that point: by `along` in the direction n, by `across` in all
