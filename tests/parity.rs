@@ -1,6 +1,6 @@
 //! Every stage of the step on every backend: the same buffers in, the same buffers out.
 //!
-//! The step is cut after each stage in turn and run from the same warm state. What the last command of a cut wrote is
+//! Each stage of a step is run by itself from what the CPU had in its buffers just then, in a warm state. What it wrote is
 //! compared field by field: the stages' declarations say what every word is. Integers must agree exactly: keys, orders,
 //! rows, colours, counts, features. Floats must agree to a part of the largest of the same field, see [`tolerance`].
 //! GPUs may fuse multiplications and additions, and the solver's differences of large forces magnify that.
@@ -22,7 +22,8 @@ use drystone_kernels::finish::drawn_poses;
 use drystone_kernels::gpu::{Scalar, Word, Words};
 use drystone_kernels::math::Rotation;
 use drystone_kernels::solve::solver_body;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 /// Largest difference of a float, as a part of the largest of the same field.
 const RELATIVE: f32 = 1e-4;
@@ -69,33 +70,53 @@ fn read_all(runner: &mut dyn Runner) -> Image {
         .collect()
 }
 
-/// What the last command before each of the `cuts` wrote, in the order of its bindings. One runner goes through the
-/// whole recording and stops at every cut.
-fn written(backend: &Backend, recording: &Recording, cuts: &[usize], from: &Image) -> Vec<Image> {
-    let mut runner = backend.runner(&recording.first(cuts[0])).unwrap();
+/// A command by itself: the contents of every buffer that it uses, before it, and of those that it writes, after it.
+struct Look {
+    /// Its index in the recording.
+    command: usize,
+    before: Vec<(BufferId, Vec<u8>)>,
+    /// In the order of its bindings.
+    after: Image,
+}
+
+fn read(runner: &mut dyn Runner, id: BufferId) -> Vec<u8> {
+    let info = runner.recording().info(id).unwrap();
+    let mut bytes = vec![0; info.size() as usize];
+    runner.read_bytes(id, 0, &mut bytes).unwrap();
+    bytes
+}
+
+/// Makes some commands of a recording a part of a runner that began with its first command.
+fn part(runner: &mut dyn Runner, recording: &Recording, commands: Range<usize>) -> Part {
+    let mut some = Recording::sharing(runner.recording(), format!("{commands:?}"));
+    some.repeat(recording, commands).unwrap();
+    runner.attach(some).unwrap()
+}
+
+fn written(runner: &mut dyn Runner, command: &Command) -> Image {
+    targets(command).map(|(_, id)| read(runner, id)).collect()
+}
+
+/// Goes through a recording on the CPU, and looks at some commands.
+fn looks(recording: &Recording, commands: &[usize], from: &Image) -> Vec<Look> {
+    let mut runner = Backend::Cpu.runner(&recording.first(1)).unwrap();
+    let runner = runner.as_mut();
     for (id, bytes) in (0..).zip(from) {
         runner.write_bytes(BufferId(id), 0, bytes).unwrap();
     }
-    let mut before = 0;
-    let mut images = Vec::new();
-    for &cut in cuts {
-        let mut part = Part::FIRST;
-        if before > 0 {
-            let mut commands = Recording::sharing(runner.recording(), format!("up to {cut}"));
-            commands.repeat(recording, before..cut).unwrap();
-            part = runner.attach(commands).unwrap();
-        }
-        runner.run_part(part).unwrap();
-        before = cut;
-        let read = |(_, id): (&Binding, BufferId)| {
-            let info = recording.info(id).unwrap();
-            let mut bytes = vec![0; (u64::from(info.stride) * info.count) as usize];
-            runner.read_bytes(id, 0, &mut bytes).unwrap();
-            bytes
-        };
-        images.push(targets(&recording.commands()[cut - 1]).map(read).collect());
-    }
-    images
+    let mut done = 0;
+    let look = |&index: &usize| {
+        let up_to = part(runner, recording, done..index);
+        runner.run_part(up_to).unwrap();
+        let command = &recording.commands()[index];
+        let used: BTreeSet<u32> = recording.uses(command).iter().map(|used| used.buffer.0).collect();
+        let before = used.into_iter().map(|id| (BufferId(id), read(runner, BufferId(id)))).collect();
+        let this = part(runner, recording, index..index + 1);
+        runner.run_part(this).unwrap();
+        done = index + 1;
+        Look { command: index, before, after: written(runner, command) }
+    };
+    commands.iter().map(look).collect()
 }
 
 /// The bindings that a command writes to, and their buffers.
@@ -196,33 +217,16 @@ fn a_wrong_normal_is_seen_although_the_stiffness_is_a_million() {
     assert!(difference("points", &words, bytemuck::cast_slice(&right), bytemuck::cast_slice(&wrong)).is_some());
 }
 
-/// States of a world in which it is looked at, one behind the other, until all machines agree in one.
-const STATES: u32 = 4;
-
-/// Cuts the step after every stage that is `asked` for, and at the end, and compares what each wrote.
+/// Runs the stages of a step that are `asked` for on every backend, and compares what each wrote.
 ///
-/// A point that stands just where friction begins to hold it is held by one machine and not by another that rounds
-/// differently, and `stabilise` moves its body by a twentieth of a degree. That happens in about every second state of
-/// the world with everything in it, and not in the next one; a stage that differs does so in all.
+/// Each command begins with what the CPU had in its buffers just then. Machines that round differently would otherwise
+/// drift apart within the step, until a point that stands at the border of what friction holds is held by one and not
+/// by another: what is compared is what the one stage does. That commands run in their order and see each other's
+/// results is for the whole step to show: `backends_agree_on_steps_from_the_same_state` in `tests/rigid_scenes.rs`.
 fn agrees(mut simulation: Simulation, asked: impl Fn(&str) -> bool, least: usize) {
-    for _ in 0..98 {
+    for _ in 0..100 {
         simulation.step(1.0 / 60.0).unwrap();
     }
-    let mut differences = Vec::new();
-    for _ in 0..STATES {
-        for _ in 0..3 {
-            simulation.step(1.0 / 60.0).unwrap();
-        }
-        match differs(&mut simulation, &asked, least) {
-            Some(difference) => differences.push(difference),
-            None => return,
-        }
-    }
-    panic!("in each of {STATES} states:\n{}", differences.join("\n"));
-}
-
-/// The first difference between machines in a step from the state that a simulation is in.
-fn differs(simulation: &mut Simulation, asked: &impl Fn(&str) -> bool, least: usize) -> Option<String> {
     let recording = simulation.plan().recording.clone();
     let mut state = read_all(simulation.runner());
     if simulation.plan().chosen.is_some() {
@@ -231,32 +235,34 @@ fn differs(simulation: &mut Simulation, asked: &impl Fn(&str) -> bool, least: us
         counters[counter::CHOSEN as usize * 4..][..4].fill(0);
     }
     let names: Vec<_> = recording.commands().iter().map(|c| c.name()).collect();
-    let first = |n: &usize| !names[..n - 1].contains(&names[n - 1]);
+    let first = |n: &usize| !names[..*n].contains(&names[*n]);
     // The last of a stage sees what all the passes before it came to.
-    let last = |n: &usize| !names[*n..].contains(&names[n - 1]);
-    let often = |n: &usize| ["primal", "primal_joints", "dual", "joints_dual"].contains(&names[n - 1]) && last(n);
-    let cut = |n: &usize| asked(names[n - 1]) && (first(n) || often(n));
-    let mut cuts: Vec<usize> = (1..names.len()).filter(cut).collect();
-    cuts.push(names.len());
-    assert!(cuts.len() >= least, "a step of {} different stages", cuts.len());
+    let last = |n: &usize| !names[n + 1..].contains(&names[*n]);
+    let dispatched = |n: &usize| matches!(recording.commands()[*n], Command::Dispatch { .. });
+    let chosen = |n: &usize| dispatched(n) && asked(names[*n]) && (first(n) || last(n));
+    let commands: Vec<usize> = (0..names.len()).filter(chosen).collect();
+    assert!(commands.len() >= least, "a step of {} different stages", commands.len());
 
-    let expected = written(&Backend::Cpu, &recording, &cuts, &state);
-    let differs = std::cell::RefCell::new(None);
+    let looks = looks(&recording, &commands, &state);
     on_every_backend(|backend| {
-        if differs.borrow().is_some() {
-            return;
+        let mut runner = backend.runner(&recording.first(1)).unwrap();
+        let runner = runner.as_mut();
+        for look in &looks {
+            let command = &recording.commands()[look.command];
+            let this = part(runner, &recording, look.command..look.command + 1);
+            for (id, bytes) in &look.before {
+                runner.write_bytes(*id, 0, bytes).unwrap();
+            }
+            runner.run_part(this).unwrap();
+            let found = written(runner, command);
+            for ((binding, id), (expected, found)) in targets(command).zip(look.after.iter().zip(&found)) {
+                let name = &recording.info(id).unwrap().name;
+                if let Some(difference) = difference(name, &words(binding), expected, found) {
+                    panic!("{} (command {}) on {}: {difference}", command.name(), look.command, backend.name());
+                }
+            }
         }
-        let found = written(backend, &recording, &cuts, &state);
-        let pairs = cuts.iter().zip(expected.iter().zip(&found));
-        *differs.borrow_mut() = pairs.into_iter().find_map(|(&cut, (expected, found))| {
-            let mut targets = targets(&recording.commands()[cut - 1]).zip(expected.iter().zip(found));
-            let difference = targets.find_map(|((binding, id), (expected, found))| {
-                difference(&recording.info(id).unwrap().name, &words(binding), expected, found)
-            })?;
-            Some(format!("after {} (command {cut}) on {}: {difference}", names[cut - 1], backend.name()))
-        });
     });
-    differs.into_inner()
 }
 
 fn short(world: World) -> Simulation {
