@@ -73,7 +73,7 @@ impl Scene {
 }
 
 /// Default force that an attachment of [`wall`] bears, newtons: eight times what the weight of eight rows asks of it.
-/// Three balls break half of the attachments, at 10 iterations and at 60.
+/// Three balls break two of five attachments, at 10 iterations and at 60.
 pub const WALL_BEARS: f32 = 8e4;
 
 /// Seconds a step, unless a scene wants another.
