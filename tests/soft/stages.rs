@@ -80,3 +80,36 @@ fn draped_cloth_comes_to_rest_on_the_floor() {
         assert!(state.positions.iter().all(|p| p.y > 0.005), "{side} at {iterations}: none is below the floor");
     }
 }
+
+#[test]
+fn nothing_goes_through_the_cloth_that_articulated_bodies_fall_onto() {
+    let parameters = [("part".to_owned(), 0.004)].into();
+    let mut world = scenes::build("ragdoll_cloth", &parameters).unwrap().world;
+    let cloth = world.soft_bodies().next().unwrap();
+    // One below it is found by the same criterion.
+    let below = BodyDesc::fixed().at(Vec3::new(0.0, -5.0, 0.0)).with(Collider::sphere(0.1));
+    let below = world.add(below).unwrap();
+    let triangles = world.soft_triangles(cloth).unwrap().to_vec();
+    let mut simulation = simulation(world, iterating(10));
+    for step in 0..120 {
+        simulation.step(1.0 / 60.0).unwrap();
+        if step % 15 != 14 {
+            continue;
+        }
+        let at = simulation.soft(cloth).unwrap().positions;
+        // How high a place is above what of the cloth is above or below it.
+        let above = |p: Vec3| {
+            let heights = triangles.iter().filter_map(|corners| {
+                let [a, b, c] = corners.map(|i| at[i as usize]);
+                let (u, v, p) = (b - a, c - a, p - a);
+                let area = u.x * v.z - u.z * v.x;
+                let (s, t) = ((p.x * v.z - p.z * v.x) / area, (u.x * p.z - u.z * p.x) / area);
+                (s >= 0.0 && t >= 0.0 && s + t <= 1.0).then(|| p.y - u.y * s - v.y * t)
+            });
+            heights.fold(f32::NEG_INFINITY, f32::max)
+        };
+        let bodies = simulation.bodies().unwrap();
+        let through: Vec<_> = bodies.iter().filter(|(_, state)| above(state.position) <= 0.0).collect();
+        assert!(through.len() == 1 && through[0].0 == below, "step {step}: {through:?}");
+    }
+}
