@@ -405,7 +405,8 @@ fn the_table_of_the_paper_is_searched_and_goes_on_where_it_ended() {
         case["engine"] = "another".into();
     }
     std::fs::write(folder.join("paper.json"), part.to_string()).unwrap();
-    assert!(paper(&folder, &["--only", "figure_14"]).unwrap()["cases"].as_object().unwrap().is_empty());
+    let other = paper(&folder, &["--only", "figure_14"]).unwrap();
+    assert!(other["cases"].as_object().unwrap().keys().all(|key| first["cases"].get(key).is_none()));
     std::fs::write(folder.join("paper.json"), "{").unwrap();
     let told = paper(&folder, &table).unwrap_err();
     assert!(told.contains("not a file of `drystone paper`"), "{told}");

@@ -295,6 +295,7 @@ fn every_scene_runs_with_it() {
             "joint_grid" => vec![("side", 8.0)],
             "pile" => vec![("bodies", 200.0), ("hit", 0.2)],
             "ragdolls" => vec![("count", 4.0)],
+            "ragdoll_cloth" => vec![("part", 0.003)],
             "drop" => vec![("bodies", 60.0), ("hulls", 1.0)],
             "pyramid" => vec![("base", 10.0)],
             _ => vec![],

@@ -367,7 +367,7 @@ fn soft_bodies_agree() {
     let block = world.add_soft(block).unwrap();
     world.attach(AttachmentDesc::to_world(block, 0).stiffness(1e5)).unwrap();
     let asked = |stage: &str| stage.contains("soft") || stage == "velocity";
-    agrees(short(world), asked, 20);
+    agrees(short(world), asked, 21);
 }
 
 #[test]

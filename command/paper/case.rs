@@ -2,6 +2,7 @@
 
 use super::super::interrupt::Ended;
 use super::strip::Strip;
+use super::through::through;
 use anyhow::Context;
 use drystone::backend::Device;
 use drystone::glam::Vec3;
@@ -45,6 +46,8 @@ pub enum Watch {
     Moved,
     /// Deepest overlap, metres.
     Deepest,
+    /// Bodies that went through a soft surface.
+    Through,
     /// Place of a body along an axis, 0 to 2, metres.
     At(String, usize),
 }
@@ -244,6 +247,7 @@ fn value(
         Watch::Speed => metrics.max_speed,
         Watch::Substeps => substeps.into(),
         Watch::Deepest => metrics.max_penetration,
+        Watch::Through => through(simulation)?.into(),
         Watch::Lost => {
             let states: BTreeMap<_, _> = simulation.bodies()?.into_iter().collect();
             // What is not there any more is lost, and so is what is no number.

@@ -11,6 +11,7 @@ mod method;
 mod page;
 mod store;
 mod strip;
+mod through;
 
 use super::interrupt::{self, Ended};
 use case::{Case, Outcome};

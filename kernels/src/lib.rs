@@ -145,6 +145,7 @@ pub static STAGES: &[&gpu::Stage] = &[
     &finish::second_velocity::STAGE,
     &finish::substep_need::STAGE,
     &finish::continuous::STAGE,
+    &finish::soft_follow::STAGE,
     &finish::store::STAGE,
     &finish::surfaces_store::STAGE,
     &finish::sensors_tell::STAGE,

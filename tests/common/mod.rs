@@ -86,12 +86,13 @@ pub fn on_device(name: &str, test: impl Fn(&Backend)) {
 }
 
 /// Parameters of scenes that are large by default, to keep tests of all scenes short.
-const SMALLER: [(&str, &str, f64); 5] = [
+const SMALLER: [(&str, &str, f64); 6] = [
     ("pile", "bodies", 200.0),
     ("pyramid", "base", 12.0),
     ("drop", "bodies", 200.0),
     ("ragdolls", "count", 8.0),
     ("joint_grid", "side", 20.0),
+    ("ragdoll_cloth", "part", 0.003),
 ];
 
 /// A built-in scene of a size for tests.

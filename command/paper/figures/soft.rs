@@ -4,7 +4,6 @@ use super::super::case::{Outcome, Watch};
 use super::super::figure::{Figure, Said, Setting, Test};
 use super::super::method::Method;
 use super::{Size, plot, row, same};
-use drystone::scenes::{self, SceneError};
 
 fn tip() -> Watch {
     Watch::At("segment 20".to_owned(), 0)
@@ -55,27 +54,13 @@ pub fn flag(size: &Size) -> Figure {
     figure
 }
 
-/// What a scene may be asked for, if there is one of that name.
-fn parameters(scene: &str) -> Option<Vec<&'static str>> {
-    let unknown = [("no such parameter".to_owned(), 0.0)].into();
-    match scenes::build(scene, &unknown) {
-        Err(SceneError::Parameter { known, .. }) => Some(known),
-        _ => None,
-    }
-}
-
 /// Figure 14.
 pub fn ragdolls(size: &Size) -> Figure {
-    let scene = scenes::NAMES.iter().copied().find(|name| *name == "ragdoll_cloth");
-    let known = scene.and_then(parameters).unwrap_or_default();
-    // Whatever counts something, small.
-    let small = [("ragdolls", 4.0), ("count", 4.0), ("bodies", 60.0), ("side", 12.0), ("cloth", 12.0)];
-    let few = small.into_iter().filter(|(name, _)| known.contains(name)).collect();
     let setting = Setting {
-        scene: scene.unwrap_or("ragdolls"),
-        parameters: if size.quick { few } else { Vec::new() },
+        scene: "ragdoll_cloth",
+        parameters: vec![("part", size.of(1.0, 0.01))],
         seconds: size.of(10.0, 2.0),
-        watch: vec![Watch::Worst],
+        watch: vec![Watch::Through, Watch::Worst],
         stop: None,
         view: None,
         change: same,
@@ -84,13 +69,20 @@ pub fn ragdolls(size: &Size) -> Figure {
         16 ms a frame.";
     let mut figure = Figure::new("figure_14", "Figure 14: articulated bodies on a cloth", published, setting);
     let worst = |of: &Outcome| 1e3 * of.most(&Watch::Worst);
-    figure.tests = vec![Test::below("no joint is ever off by more than 50 mm", "mm", 50.0, worst)];
+    let through = |of: &Outcome| of.most(&Watch::Through);
+    figure.tests = vec![
+        Test::below("no body ever has its middle on the other side of the cloth", "bodies", 0.5, through),
+        // A fifth of a body.
+        Test::below("no joint is ever off by more than 50 mm", "mm", 50.0, worst),
+    ];
     figure.rows = vec![row(Method::Avbd, 10, Said::Holds, 0)];
-    figure.plots = vec![plot("Worst joint", "mm", Watch::Worst, 1e3)];
-    if scene.is_none() {
-        let why = "this build has no scene `ragdoll_cloth`: articulated bodies that fall onto a cloth";
-        figure.missing = Some(why.to_owned());
-        figure.rows.clear();
-    }
+    figure.plots = vec![
+        plot("Bodies that went through the cloth", "", Watch::Through, 1.0),
+        plot("Worst joint", "mm", Watch::Worst, 1e3),
+    ];
+    figure.note =
+        "The paper does not say what its bodies are. Here blocks of 36 cubes on 75 ball joints and chains of 10 \
+        cubes fall; cubes are a quarter larger than the squares of the cloth, since only its particles touch."
+            .to_owned();
     figure
 }

@@ -255,6 +255,9 @@ impl StepPlan {
             substeps::record_need(&solve, r)?;
         }
         finish::record_continuous(&solve, r)?;
+        if let Some(soft) = &soft {
+            soft.record_follow(&solve, r)?;
+        }
         finish::record_store(&solve, r)?;
         if options.features.sensors {
             finish::record_sensors(&solve, r)?;

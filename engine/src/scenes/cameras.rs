@@ -22,6 +22,8 @@ pub fn camera(scene: &str, world: &World) -> Camera {
         // The one without friction goes on for ever; the next stops after 51 m.
         "friction" => (Vec3::new(0.25, 0.75, 1.0), none, Vec3::new(30.0, 0.0, 0.0)),
         "rolling" => (Vec3::new(-0.9, 0.45, 1.0), Vec3::new(7.0, 2.0, 0.0), none),
+        // Most of its time they lie on the cloth.
+        "ragdoll_cloth" => (Vec3::new(0.5, 0.5, 1.0), none, Vec3::Y * -0.5 * size.y),
         "spinner" => (Vec3::new(0.5, 0.45, 1.0), Vec3::splat(0.2), Vec3::splat(0.2)),
         _ => return Camera::of(world),
     };

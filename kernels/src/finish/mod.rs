@@ -9,6 +9,7 @@ pub mod second_velocity;
 pub mod sensors_keep;
 pub mod sensors_tell;
 pub mod soft_break;
+pub mod soft_follow;
 pub mod soft_keep;
 pub mod soft_pairs_keep;
 pub mod soft_velocity;

@@ -16,7 +16,7 @@ use crate::plan::{PlanError, Recording};
 use crate::state::{Capacities, SoftBuffers, StateBuffers};
 use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::detect::soft_touch;
-use drystone_kernels::finish::{soft_break, soft_keep, soft_velocity};
+use drystone_kernels::finish::{soft_break, soft_follow, soft_keep, soft_velocity};
 use drystone_kernels::gpu::Buffer;
 use drystone_kernels::gpu::glam::Vec3;
 use drystone_kernels::graph::{soft_ground, soft_keys, soft_rows};
@@ -375,5 +375,25 @@ impl Soft {
         };
         let push = soft_velocity::Push { count: solve.capacities.particles, events, meets: u32::from(self.meets()) };
         r.dispatch_indirect(self.args, soft_dispatch::PARTICLES, bind.with(push))
+    }
+
+    /// Behind all that moves bodies: particles go where hard attachments hold them.
+    pub fn record_follow(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
+        let (s, soft, count) = (solve.state, &self.buffers, solve.capacities.attachments);
+        // Without multipliers attachments give way by their force over their stiffness, and that is to be seen.
+        if count == 0 || !solve.options.dual {
+            return Ok(());
+        }
+        let bind = soft_follow::Bind {
+            particles: soft.particles,
+            soft_entries: soft.entries,
+            attachments: soft.attachments,
+            attachment_states: soft.attachment_states,
+            poses: s.poses,
+            soft_pair_rows: self.meeting.map_or(self.no_pairs.0, |meeting| meeting.rows),
+            soft_positions: soft.positions,
+        };
+        let push = soft_follow::Push { count, pairs: u32::from(self.meets()) };
+        r.dispatch_indirect(self.args, soft_dispatch::ATTACHMENTS, bind.with(push))
     }
 }
