@@ -241,8 +241,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             bodies,
             first: (target.offset / 4) as u32,
             stride: target.stride / 4,
-            // 0 where it is no number.
-            part: part.max(0.0).min(1.0),
+            part: if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) },
         };
         let [x, y] = Groups::grid(push.count.div_ceil(stage.threads));
         // SAFETY: this function's contract; handles were made from this device and are alive.
