@@ -271,6 +271,10 @@ impl Core {
         self.undo_prepared();
         self.cold = self.start_cold || !self.started;
         self.replan(0, device)?;
+        if let Some(Resend { bodies, colliders, .. }) = self.resend {
+            // These are sent whole below, in place of edits that would need a longer list of edits.
+            self.world.uploaded(bodies, colliders);
+        }
         let mut batch = Batch::new(&self.world, &self.plan.capacities, dt);
         let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
         if count > self.plan.capacities.edits {
