@@ -228,16 +228,17 @@ fn main() -> Result<()> {
     stepper.poll(FRAMES)?.iter().for_each(&mut tell);
     println!("lists grew {grown} times; frames without a step because of it: {dropped:?}");
 
-    // The same world in a simulation that waits, on a device of the engine's own: steps that were left out are left
-    // out.
+    // The same world in a simulation that waits, on a device of the engine's own. It leaves out the same steps; what was
+    // said for them belongs to the next one.
     let options = OwnDeviceOptions { name: Some(renderer.name.clone()), ..Default::default() };
     let own = Arc::new(OwnDevice::new(&Loader::system()?, &options)?);
     let mut simulation = Simulation::new(world, Settings::default(), Device::Vulkan(own))?;
     let mut boxes = first_boxes;
-    let compared = dropped.is_empty();
     for frame in 1..=FRAMES {
         play(frame, simulation.world_mut(), &mut boxes)?;
-        simulation.step(DT)?;
+        if !dropped.contains(&frame) {
+            simulation.step(DT)?;
+        }
     }
     let mut differ = 0;
     for (body, state) in simulation.bodies()? {
@@ -247,7 +248,7 @@ fn main() -> Result<()> {
         differ += usize::from((pose.position - state.position).length() > 1e-5);
     }
     println!("{differ} of {} bodies differ from the simulation", simulation.world().len());
-    ensure!(!compared || differ == 0, "no step was left out, so both must agree");
+    ensure!(differ == 0, "both made the same steps, and must agree");
 
     // The engine goes first, then the renderer's own objects.
     drop(stepper);

@@ -11,6 +11,7 @@
  *     drystone_prepare        the host's work of a step; may allocate
  *     drystone_record         into the host's command buffer; does not submit, wait or allocate (on the CPU: drystone_run)
  *     drystone_poses          the buffer to draw from; drystone_soft_vertices that of soft bodies
+ *     drystone_record_poses   poses between two frames, into a buffer of the host's
  *     drystone_poll           what earlier frames did; never waits
  *     drystone_record_queries what rays and shapes meet, behind the frame (on the CPU: drystone_query)
  *
@@ -1164,6 +1165,26 @@ typedef struct {
     uint32_t reserved;
 } DrystoneBufferView;
 
+// A buffer of the host's that poses are written into: one `DrystoneBodyPose` for each body slot. Bytes between the poses
+// are not touched.
+typedef struct {
+    // sizeof(DrystonePoseTarget).
+    uint32_t struct_size;
+    // Bytes from one pose to the next: a multiple of 4, at least 32.
+    uint32_t stride;
+    // The buffer, made with VK_BUFFER_USAGE_STORAGE_BUFFER_BIT.
+    VkBuffer buffer;
+    // First byte of the first pose: a multiple of 4.
+    uint64_t offset;
+    // Body slots there is room for; those behind them are not written.
+    uint32_t count;
+    // 0.
+    uint32_t reserved;
+} DrystonePoseTarget;
+
+// A buffer of the host's that was lent; 0 is none.
+typedef uint64_t DrystoneLentPoses;
+
 // Force of a joint as it lies in the buffer of `drystone_joint_forces`: 24 bytes. An element of a buffer: it has no
 // size in front, but `DrystoneBufferView.stride`.
 typedef struct {
@@ -1628,7 +1649,7 @@ DrystoneResult drystone_query_defaults(DrystoneQuery *query);
 DrystoneResult drystone_query(DrystoneStepper *stepper, const DrystoneQuery *queries, uint32_t count);
 
 // Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be.
-// Queries that are pending are forgotten. It allocates.
+// It does nothing if there is that much room; otherwise it allocates, and queries that are pending are forgotten.
 //
 // # Safety
 // As at the top of this header.
@@ -1712,6 +1733,39 @@ DrystoneResult drystone_write_user_buffer(DrystoneStepper *stepper,
                                           uint64_t first,
                                           const uint8_t *bytes,
                                           size_t size);
+
+// Lends a buffer for `drystone_record_poses`: for hosts that draw more or fewer frames than the physics makes. Any
+// number may be lent, for example one for each frame in flight.
+//
+// # Safety
+// As at the top of this header; the buffer is of the stepper's device, as large as `target` says, and alive until it is
+// given back or the stepper destroyed, and the device is done.
+DrystoneResult drystone_lend_pose_buffer(DrystoneStepper *stepper,
+                                         const DrystonePoseTarget *target,
+                                         DrystoneLentPoses *lent);
+
+// Takes a lent buffer back. The next recorded frame may still use it; frames behind that do not.
+//
+// # Safety
+// As at the top of this header.
+DrystoneResult drystone_return_pose_buffer(DrystoneStepper *stepper, DrystoneLentPoses lent);
+
+// Records writing poses into a lent buffer: those at `part`, 0 to 1, of the way from the frame before the last recorded
+// one to the last. `commands` may be any behind those of that frame, with a step in them or without. It does not
+// submit, wait or allocate.
+//
+// On entry it waits for what `entry` names, such as a vertex shader's reads of the buffer; on exit the poses are
+// visible to what `exit` names. Either may be NULL. Where they name another queue family, the bytes from the first
+// pose to the last are acquired and released as those of `drystone_record` are.
+//
+// # Safety
+// As for `drystone_record`; the poses of `DrystonePoseView` are not with another queue family.
+DrystoneResult drystone_record_poses(DrystoneStepper *stepper,
+                                     VkCommandBuffer commands,
+                                     DrystoneLentPoses lent,
+                                     float part,
+                                     const DrystoneAccess *entry,
+                                     const DrystoneAccess *exit);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -271,6 +271,13 @@ static void steps(void) {
     DONE(drystone_run(stepper, NULL));
     GIVES(drystone_poses(stepper, &(DrystonePoseView){.struct_size = sizeof(DrystonePoseView)}), ERROR_BACKEND,
           "drystone_poses");
+    DrystoneLentPoses lent = 1;
+    const DrystonePoseTarget target = {.struct_size = sizeof target, .stride = 32, .count = 1, .buffer = (VkBuffer)(void *)&report};
+    GIVES(drystone_lend_pose_buffer(stepper, NULL, &lent), ERROR_POINTER, "`target`");
+    GIVES(drystone_lend_pose_buffer(stepper, &target, &lent), ERROR_BACKEND, "drystone_lend_pose_buffer");
+    CHECK(lent == 0);
+    GIVES(drystone_record_poses(stepper, NULL, 1, 0.5f, NULL, NULL), ERROR_POINTER, "`commands`");
+    GIVES(drystone_return_pose_buffer(stepper, 1), ERROR_BACKEND, "drystone_return_pose_buffer");
     GIVES(drystone_reserve_snapshot(stepper), ERROR_BACKEND, "drystone_reserve_snapshot");
 }
 

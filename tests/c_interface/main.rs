@@ -4,6 +4,7 @@
 mod buffers;
 #[path = "../common/mod.rs"]
 mod common;
+mod drawn;
 mod memory;
 mod queries;
 mod soft;

@@ -53,16 +53,29 @@ fn eight_frames_back_in_every_frame_for_600_frames_are_the_straight_run() {
     }
 }
 
+fn on_a_device(backend: &Backend, frames: u64) {
+    let (world, bodies) = zoo();
+    let settings = stiff().with(|s| s.colours = 5);
+    let mut one = Simulation::new(world.clone(), settings, backend.device()).unwrap();
+    straight(&mut one, bodies.clone(), frames);
+    let mut other = Simulation::new(world, settings, backend.device()).unwrap();
+    late(&mut other, bodies, frames);
+    assert_eq!(hash(&mut one), hash(&mut other), "{}", backend.name());
+}
+
 #[test]
 fn devices_go_back_too() {
-    on_every_backend(|backend| {
-        let (world, bodies) = zoo();
-        let settings = stiff().with(|s| s.colours = 5);
-        let mut one = Simulation::new(world.clone(), settings, backend.device()).unwrap();
-        straight(&mut one, bodies.clone(), 12);
-        let mut other = Simulation::new(world, settings, backend.device()).unwrap();
-        late(&mut other, bodies, 12);
-        assert_eq!(hash(&mut one), hash(&mut other), "{}", backend.name());
+    on_every_backend(|backend| on_a_device(backend, 12));
+}
+
+/// The same for as long as on the CPU: `cargo test --test snapshots -- --ignored devices_go_back_for_600`.
+#[test]
+#[ignore = "takes minutes"]
+fn devices_go_back_for_600_frames_too() {
+    on_every_driver(|backend| {
+        let start = std::time::Instant::now();
+        on_a_device(backend, 600);
+        println!("{}: {:?}", backend.name(), start.elapsed());
     });
 }
 

@@ -39,14 +39,30 @@ fn built(name: &str, parameters: &[(&str, f64)]) -> (World, Settings) {
     (world, scene.settings)
 }
 
+/// The scenes at their own size, and a pile and ragdolls that a test has time for.
+const AT_SIZE: [(&str, &[(&str, f64)]); 4] =
+    [("pile", &[("bodies", 1000.0)]), ("wall", &[]), ("ragdolls", &[("count", 60.0)]), ("chainmail", &[])];
+
 #[test]
 fn a_snapshot_at_step_100_gives_the_hash_of_step_200_on_the_cpu() {
-    for (name, parameters) in
-        [("pile", &[("bodies", 1000.0)][..]), ("wall", &[]), ("ragdolls", &[("count", 60.0)]), ("chainmail", &[])]
-    {
+    for (name, parameters) in AT_SIZE {
         let (world, settings) = built(name, parameters);
         interrupted(&Backend::Cpu, world, settings, 100);
     }
+}
+
+/// What the test below does with small ones and few iterations: `cargo test --test snapshots -- --ignored at_size`.
+#[test]
+#[ignore = "takes minutes"]
+fn snapshots_at_size_on_drivers() {
+    on_every_driver(|backend| {
+        for (name, parameters) in AT_SIZE {
+            let start = std::time::Instant::now();
+            let (world, settings) = built(name, parameters);
+            interrupted(backend, world, settings, 100);
+            println!("{name} on {}: {:?}", backend.name(), start.elapsed());
+        }
+    });
 }
 
 #[test]

@@ -43,6 +43,8 @@ fn a_thousand_boxes_step_inside_the_hosts_frames_as_in_a_simulation() {
             assert_eq!(pose.present, 1);
             assert!((pose.position - state.position).length() < 1e-5, "{pose:?} {state:?}");
         }
+        let present = poses.iter().filter(|pose| pose.present == 1).count();
+        assert_eq!(present, simulation.world().len(), "those that were removed are marked");
         // The state itself is the same to the last bit.
         same_state(host, &stepper, &mut simulation, FRAMES + 1);
     });
@@ -125,30 +127,53 @@ fn joints_break_grow_and_are_told_in_frames_as_in_a_simulation() {
 
 #[test]
 fn a_step_that_does_not_fit_is_skipped_or_made_in_part_and_told() {
+    // A first step of 128 iterations takes drivers long, and colours are dispatches.
+    let mut few = Settings::default();
+    few.set_all([("iterations", 2.0), ("cold_iterations", 4.0), ("colours", 6.0)]).unwrap();
     host_loops(|host| {
         for overflow in [Overflow::Skip, Overflow::Partial] {
-            let (world, _) = boxes(60);
-            let capacities = Capacities::default();
-            let options = FramesOptions { overflow, capacities, ..Default::default() };
+            let (mut dense, _) = boxes(60);
+            let options = FramesOptions { overflow, ..Default::default() };
             // A heap that is far closer together than its number of bodies lets expect.
-            let mut dense = world.clone();
             for i in 0..60 {
                 let place = Vec3::new((i % 4) as f32 * 0.3, 5.0 + (i / 16) as f32 * 0.3, (i / 4 % 4) as f32 * 0.3);
                 dense.add(BodyDesc::dynamic().at(place).with(Collider::cuboid(Vec3::ONE))).unwrap();
             }
             let host = HostLoop::new(host.device.clone());
-            let mut stepper = host.stepper(dense, Settings::default(), options);
-            let reports = run(&host, &mut stepper, 1, 12, |_, _| {});
+            let device = Device::Vulkan(host.device.clone());
+            let mut simulation = Simulation::new(dense.clone(), few, device).unwrap();
+            let first: Vec<_> = dense.handles().map(|b| (b, dense.desc(b).unwrap().position)).collect();
+            let mut stepper = host.stepper(dense, few, options);
+            let room = *stepper.capacities();
+            let mut reports = run(&host, &mut stepper, 1, 1, |_, _| {});
+            let poses = drawn(&host, &stepper);
+            let moved = |(body, at): &&(BodyHandle, Vec3)| poses[body.index() as usize].position != *at;
+            let moved = first.iter().filter(moved).count();
+            reports.extend(run(&host, &mut stepper, 2, 11, |_, _| {}));
             let short: Vec<_> = reports.iter().filter(|r| r.needed.is_some()).collect();
             assert!(!short.is_empty(), "the heap does not fit at first");
+            let more = short[0].pairs > room.pairs && short[0].manifolds > room.manifolds;
+            assert!(more, "neither list is long enough: {:?}", short[0]);
             let dropped: u32 = reports.iter().map(|r| r.dropped).sum();
             match overflow {
-                Overflow::Skip => assert_eq!(dropped as usize, short.len()),
-                Overflow::Partial => assert_eq!(dropped, 0),
+                Overflow::Skip => {
+                    assert_eq!((dropped as usize, moved), (short.len(), 0), "the first frame leaves the world alone");
+                }
+                Overflow::Partial => {
+                    assert_eq!((dropped, moved), (0, first.len() - 1), "all but the floor move in the first frame");
+                }
                 _ => unreachable!("neither was asked for"),
             }
             assert_eq!(stepper.steps(), 12 - u64::from(dropped));
             assert!(reports[8..].iter().all(|r| r.needed.is_none() && r.dropped == 0), "it fits in the end");
+            let grown = |r: &StepReport| r.events.iter().any(|e| matches!(e.kind, EventKind::Grown { .. }));
+            let growth: Vec<_> = reports.iter().filter(|r| grown(r)).map(|r| (r.frame, &r.events)).collect();
+            assert_eq!(growth.len(), 1, "pairs and manifolds grow in one go, and nothing else: {growth:?}");
+            if overflow == Overflow::Skip {
+                // What was skipped did nothing, and nothing of it is left.
+                (0..stepper.steps()).for_each(|_| drop(simulation.step(DT).unwrap()));
+                same_state(&host, &stepper, &mut simulation, 13);
+            }
             let poses = drawn(&host, &stepper);
             assert!(poses.iter().filter(|p| p.present == 1).all(|p| p.position.is_finite()));
         }

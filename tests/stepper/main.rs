@@ -6,6 +6,7 @@ mod common;
 mod drawing;
 mod frames;
 mod host;
+mod misuse;
 mod poses;
 mod state;
 

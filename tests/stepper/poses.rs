@@ -99,7 +99,8 @@ fn poses_between_frames_go_into_the_hosts_buffer_with_its_stride() {
     let read = HostAccess::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
     // The kernel itself is compared on every device in `tests/parity.rs`.
     let host = HostLoop::new(open("llvmpipe"));
-    let (world, bodies) = boxes(30);
+    let (mut world, bodies) = boxes(30);
+    world.set_velocity(bodies[29], Vec3::ZERO, Vec3::new(2.0, 1.0, 2.0)).unwrap();
     let settings = Settings::default().with(|s| s.substeps = 2);
     let mut simulation = Simulation::new(world.clone(), settings, Device::Vulkan(host.device.clone())).unwrap();
     let mut stepper = host.stepper(world, settings, roomy(2000));
@@ -111,20 +112,28 @@ fn poses_between_frames_go_into_the_hosts_buffer_with_its_stride() {
     }
     // SAFETY: the buffer is alive as long as the host, and large enough.
     let lent = unsafe { stepper.lend_pose_buffer(target) }.unwrap();
-    let places = |s: &mut Simulation| s.bodies().unwrap().into_iter().map(|(h, b)| (h, b.position)).collect();
-    let check = |part: f32, before: &Vec<(BodyHandle, Vec3)>, now: &Vec<(BodyHandle, Vec3)>| {
+    let places =
+        |s: &mut Simulation| s.bodies().unwrap().into_iter().map(|(h, b)| (h, (b.position, b.rotation))).collect();
+    type Placed = Vec<(BodyHandle, (Vec3, Quat))>;
+    let mut turns = 0f32;
+    let mut check = |part: f32, before: &Placed, now: &Placed| {
         let bytes: Vec<u8> = host.read(20 + 52 * COUNT as usize);
         let shown = |slot: usize| bytemuck::pod_read_unaligned::<BodyPose>(&bytes[20 + 52 * slot..][..32]);
-        for (body, place) in now {
+        for (body, (place, rotation)) in now {
             // One that has just come was nowhere before.
-            let before = before.iter().find(|(b, _)| b == body).map_or(*place, |(_, p)| *p);
+            let (from, turned) = before.iter().find(|(b, _)| b == body).map_or((*place, *rotation), |(_, p)| *p);
             let pose = shown(body.index() as usize);
             assert_eq!(pose.present, 1);
-            assert!((pose.position - before.lerp(*place, part)).length() < 1e-5, "{body:?}: {pose:?}");
+            assert!((pose.position - from.lerp(*place, part)).length() < 1e-5, "{body:?}: {pose:?}");
+            let r = pose.rotation;
+            let shown = Quat::from_xyzw(r.x, r.y, r.z, r.s);
+            let angle = shown.angle_between(turned.slerp(*rotation, part));
+            assert!(angle < 2e-3, "{body:?}: {angle} radians from {rotation}");
+            turns = turns.max(turned.angle_between(*rotation));
         }
         (0..COUNT as usize).filter(|slot| shown(*slot).present == 1).count()
     };
-    let mut before: Vec<(BodyHandle, Vec3)> = Vec::new();
+    let mut before: Placed = Vec::new();
     for step in 1..=6u64 {
         if step == 4 {
             // One goes, and more come than there is room for: buffers are others from here on.
@@ -154,4 +163,5 @@ fn poses_between_frames_go_into_the_hosts_buffer_with_its_stride() {
         before = now;
     }
     stepper.return_pose_buffer(lent);
+    assert!(turns > 0.02, "bodies turn by {turns} radians a frame: a rotation of either end would be seen");
 }

@@ -10,7 +10,7 @@ use crate::Settings;
 use crate::backend::Device;
 use crate::state::Capacities;
 use crate::stepper::Stepper;
-use crate::vulkan::{FramesOptions, Overflow, Timing};
+use crate::vulkan::{FramesOptions, MOST_IN_FLIGHT, Overflow, Timing};
 use crate::world::World;
 
 /// What happens to a step in a host's frames whose lists turn out to be too short. They are longer in a later frame
@@ -135,8 +135,11 @@ unsafe fn create(
     if desc.overflow > 1 || desc.timing > 1 || desc.recorded_once > 1 {
         return Err(Failure::value("DrystoneStepperDesc: overflow, timing and recorded_once must be 0 or 1"));
     }
-    if !(1..=64).contains(&desc.frames_in_flight) {
-        let text = format!("DrystoneStepperDesc.frames_in_flight is {}: it must be 1 to 64", desc.frames_in_flight);
+    if !(1..=MOST_IN_FLIGHT).contains(&desc.frames_in_flight) {
+        let text = format!(
+            "DrystoneStepperDesc.frames_in_flight is {}: it must be 1 to {MOST_IN_FLIGHT}",
+            desc.frames_in_flight
+        );
         return Err(Failure::value(text));
     }
     let mut world = World::new();

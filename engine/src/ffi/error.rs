@@ -108,6 +108,7 @@ impl From<crate::vulkan::Error> for Failure {
             }
             Vulkan::DeviceLost(_) => DrystoneResult::ErrorDeviceLost,
             Vulkan::FrameInFlight { .. } => DrystoneResult::ErrorFrameInFlight,
+            Vulkan::PoseTarget(_) | Vulkan::FramesInFlight { .. } => DrystoneResult::ErrorValue,
             _ => DrystoneResult::ErrorVulkan,
         };
         Self::new(code, error.to_string())

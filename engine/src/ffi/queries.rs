@@ -276,7 +276,7 @@ pub unsafe extern "C" fn drystone_query(
 }
 
 /// Makes room for lists of queries of this size in the host's frames, for as many that are pending as frames may be.
-/// Queries that are pending are forgotten. It allocates.
+/// It does nothing if there is that much room; otherwise it allocates, and queries that are pending are forgotten.
 ///
 /// # Safety
 /// As at the top of this header.

@@ -6,6 +6,7 @@
 
 pub mod barriers;
 pub mod detect;
+mod error;
 mod finish;
 mod graph;
 pub mod primitives;
@@ -21,4 +22,5 @@ mod text;
 
 pub use barriers::{Barrier, Schedule, Step};
 pub use drystone_kernels::gpu::{Access, Binding, Buffer, BufferId, Invocation, Stage};
-pub use recording::{BlockId, BlockInfo, BufferInfo, Command, Groups, PlanError, Recording, Use, UseKind};
+pub use error::PlanError;
+pub use recording::{BlockId, BlockInfo, BufferInfo, Command, Groups, Recording, Use, UseKind};

@@ -22,7 +22,7 @@ pub struct QueryRoom {
     pub overlaps: u32,
     /// Colliders that all overlaps together may list.
     pub overlap_hits: u32,
-    /// Searches for what is nearest.
+    /// Searches for the closest point.
     pub closest: u32,
 }
 
@@ -75,11 +75,11 @@ pub struct QueryBuffers {
     pub overlaps: Buffer<ShapeQuery>,
     /// How many colliders each overlaps.
     pub overlap_counts: Buffer<u32>,
-    /// Which.
+    /// The colliders that they overlap.
     pub overlap_hits: Buffer<OverlapRecord>,
-    /// Searches.
+    /// Searches for the closest point.
     pub closest: Buffer<ShapeQuery>,
-    /// What is nearest to each.
+    /// The closest point to each.
     pub closest_hits: Buffer<HitRecord>,
 }
 

@@ -6,7 +6,8 @@
 //! its first buffer. Barriers are derived from blocks, so a pass that writes into memory which another pass has just
 //! read waits for that pass.
 
-use super::recording::{BlockId, PlanError, Recording};
+use super::error::PlanError;
+use super::recording::{BlockId, Recording};
 use crate::state::Role;
 use drystone_kernels::gpu::BufferId;
 use std::ops::RangeInclusive;

@@ -1,5 +1,5 @@
-//! A hierarchy over the triangles of soft bodies' surfaces as they are now, for rays: `soft_vertices`, `surface_boxes`, and
-//! the passes of [`Bvh`]. Recordings that have rays build it; a step has none.
+//! A hierarchy over the triangles of soft bodies' surfaces as they are now, for rays: `soft_vertices`, `surface_boxes`,
+//! and the passes of [`Bvh`]. Recordings that have rays build it; a step does not.
 
 use super::detect::bvh::{Bvh, Tree};
 use super::finish::record_soft_vertices;
@@ -23,13 +23,14 @@ pub(crate) struct SoftSurfaces {
 }
 
 impl SoftSurfaces {
-    /// Appends what builds it. `None` in worlds without surfaces of soft bodies. Buffers are named after `name`.
+    /// Appends the passes that build it. `None` in worlds without surfaces of soft bodies. Buffers are named after
+    /// `name`.
     pub fn record(r: &mut Recording, step: &StepPlan, name: &str) -> Result<Option<Self>, PlanError> {
         let leaves = step.capacities.soft_triangles;
         let Some(soft) = step.buffers.soft.filter(|_| leaves > 0) else { return Ok(None) };
         let count = u64::from(step.capacities.particles);
         let vertices = r.buffer(format!("{name}.soft_vertices"), count)?;
-        // Nobody here asks where they were before.
+        // Written by the pass, and not used here.
         let before = r.buffer(format!("{name}.soft_vertices_before"), count)?;
         record_soft_vertices(r, &soft, &step.capacities, vertices, before)?;
         let boxes = r.buffer(format!("{name}.surface_boxes"), u64::from(leaves))?;

@@ -1,7 +1,8 @@
 //! The step, top to bottom as in Algorithm 1: a list of phases, each of which is a folder beside this file.
 
 use super::detect::bvh::Tree;
-use super::recording::{BufferInfo, PlanError, Recording};
+use super::error::PlanError;
+use super::recording::{BufferInfo, Recording};
 use super::solve::pairs;
 use super::solve::soft::Soft;
 use super::solve::{self, Solve};
@@ -241,7 +242,7 @@ impl StepPlan {
         if options.stabilise {
             solve.record_sweep(r, true)?;
         }
-        // Behind that pass, which takes velocities for the way that bodies went.
+        // After `stabilise`, which reads velocities as displacements.
         if let Some(impacts) = impacts {
             solve::bounce::record_settling(&solve, r, impacts)?;
         }
@@ -266,7 +267,7 @@ impl StepPlan {
         let buffers = *s;
         let chosen = if options.adaptive { Some(substeps::choose(r, s)?) } else { None };
         if chosen.is_some() {
-            // Behind the command that chooses.
+            // The command that chooses was inserted before them.
             tree_commands = tree_commands.start + 1..tree_commands.end + 1;
         }
         r.share_scratch();

@@ -45,7 +45,8 @@ impl ChosenSubsteps {
     }
 }
 
-/// Behind the gate: closes it when the sub-step is left out, and makes what bodies felt fit its length when it is not.
+/// After the gate: closes it if the sub-step is left out; otherwise rescales the velocities of the sub-step
+/// before, from which accelerations are found, to the length of this one.
 pub(super) fn record_gate(
     r: &mut Recording,
     s: &StateBuffers,
@@ -61,7 +62,7 @@ pub(super) fn record_gate(
     r.dispatch_indirect(args, dispatch::BODIES, bind.with(substep_pace::Push { count: capacities.bodies }))
 }
 
-/// Behind the iterations: what the next frame needs.
+/// After the iterations: how many sub-steps the next frame needs.
 pub(super) fn record_need(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let s = solve.state;
     let bind = substep_need::Bind {
@@ -80,7 +81,8 @@ pub(super) fn record_need(solve: &Solve<'_>, r: &mut Recording) -> Result<(), Pl
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
 }
 
-/// When all commands are there: puts the one that chooses before them, and makes every size come from it.
+/// To be called when all commands are recorded. Inserts the command that chooses before them, and makes the size of
+/// every dispatch depend on its choice.
 pub(super) fn choose(r: &mut Recording, s: &StateBuffers) -> Result<ChosenSubsteps, PlanError> {
     // The stages that close the gates always run.
     let closes = |command: &Command| [substep_gate::STAGE.name, soft_gate::STAGE.name].contains(&command.name());

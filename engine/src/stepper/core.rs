@@ -70,6 +70,8 @@ pub(crate) struct CoreOptions {
 
 /// What [`Core::undo_prepared`] needs to undo a step that was prepared, but neither run nor recorded.
 pub(super) struct Unrecorded {
+    /// The number of its [`Prepared`](super::Prepared).
+    pub number: u64,
     pub sent: Sent,
     params: Option<SentParams>,
     pub resend: Option<Resend>,
@@ -96,8 +98,6 @@ pub(crate) struct Core {
     pub(super) started: bool,
     /// The step that was prepared and has been neither run nor recorded.
     pub(super) prepared: Option<Unrecorded>,
-    /// Changes when the world is replaced; steps prepared before are void then.
-    pub(super) epoch: u64,
     pub(super) history: History,
     pub(super) swept: Swept,
     /// Pairs and manifolds of the last step.
@@ -110,8 +110,9 @@ pub(crate) struct Core {
     generation: u64,
 }
 
-fn next_generation() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
+/// A number from 1 on that nothing else in this process has.
+pub(crate) fn unique() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
@@ -145,7 +146,6 @@ impl Core {
             started: false,
             prepared: None,
             resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0, soft: true }),
-            epoch: 0,
             history: History::default(),
             swept: Swept::ALL,
             counted: (0, 0),
@@ -153,7 +153,7 @@ impl Core {
             quarantined: Vec::new(),
             fell_back: false,
             notes: Vec::new(),
-            generation: next_generation(),
+            generation: unique(),
         })
     }
 
@@ -243,7 +243,7 @@ impl Core {
         self.plan = plan;
         self.planned = planned;
         self.params = None;
-        self.generation = next_generation();
+        self.generation = unique();
         for &list in List::ALL {
             let (from, to) = (before.of(list), capacities.of(list));
             if to > from {
@@ -271,6 +271,10 @@ impl Core {
         self.undo_prepared();
         self.cold = self.start_cold || !self.started;
         self.replan(0, device)?;
+        if let Some(Resend { bodies, colliders, .. }) = self.resend {
+            // These are sent whole below, in place of edits that would need a longer list of edits.
+            self.world.uploaded(bodies, colliders);
+        }
         let mut batch = Batch::new(&self.world, &self.plan.capacities, dt);
         let count = u32::try_from(batch.records.len()).unwrap_or(u32::MAX);
         if count > self.plan.capacities.edits {
@@ -331,7 +335,7 @@ impl Core {
         let before = self.params.replace(params);
         let sent = self.world.sent(batch.after);
         let kept = place.map(|place| self.kept(place));
-        self.prepared = Some(Unrecorded { sent, params: before, resend: self.resend.take(), kept });
+        self.prepared = Some(Unrecorded { number: unique(), sent, params: before, resend: self.resend.take(), kept });
         Ok(())
     }
 
@@ -363,9 +367,9 @@ impl Core {
         self.prepared.as_ref()?.kept.as_ref().map(|kept| kept.place)
     }
 
-    /// A number that changes when the world is replaced.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
+    /// Number of the step that is prepared and neither run nor recorded. No other step of a process has it.
+    pub fn prepared_number(&self) -> Option<u64> {
+        self.prepared.as_ref().map(|prepared| prepared.number)
     }
 
     /// A copy of the host's side of the state.

@@ -98,10 +98,17 @@ impl Core {
             }
             needed.soft_pairs = results.overflow >> bit::SOFT_PAIRS;
             if needed.pairs > 0 {
-                // Manifolds were counted only among the pairs that fitted; scale them up in proportion.
+                // Manifolds were counted only among the pairs that fitted. Where a step cannot be repeated, both lists
+                // become equally long, so that they grow in one go. Elsewhere the count is scaled up in proportion,
+                // which takes less memory, and at worst another repetition.
                 let fitted = f64::from(self.plan.capacities.pairs.max(1));
                 let expected = f64::from(report.manifolds) * (f64::from(needed.pairs) / fitted).max(1.0);
-                needed.manifolds = needed.manifolds.max(expected.min(f64::from(needed.pairs)) as u32);
+                if self.options.ahead && self.options.limits.memory.is_none() {
+                    needed.manifolds = needed.pairs;
+                    self.wanted.manifolds = self.wanted.manifolds.max(self.wanted.pairs);
+                } else {
+                    needed.manifolds = needed.manifolds.max(expected.min(f64::from(needed.pairs)) as u32);
+                }
             }
             self.wanted = self.wanted.at_least(&needed);
             report.needed = Some(needed);

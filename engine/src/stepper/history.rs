@@ -125,7 +125,6 @@ impl Core {
         restore: impl FnOnce(&Self, &mut dyn StepDevice) -> Result<()>,
     ) -> Result<()> {
         self.undo_prepared();
-        self.epoch += 1;
         let old = self.exchange(host);
         self.wanted = self.wanted.at_least(&room);
         let told = self.notes.len();
@@ -267,9 +266,9 @@ impl Stepper<Box<dyn Runner>> {
 }
 
 impl Prepared {
-    /// Whether the step was prepared for the current world, not for one that has been replaced since.
-    #[cfg(feature = "vulkan")]
+    /// Whether this is what the stepper has prepared. Otherwise `prepare` was called again since, the world was
+    /// replaced, or another stepper prepared it.
     pub(crate) fn is_of(&self, core: &Core) -> bool {
-        self.epoch == core.epoch()
+        core.prepared_number() == Some(self.number)
     }
 }

@@ -30,6 +30,8 @@ mod worlds;
 
 pub(crate) use self::attached::Token;
 pub use self::core::StepDevice;
+#[cfg(feature = "vulkan")]
+pub(crate) use self::core::unique;
 pub(crate) use self::core::{Core, CoreOptions};
 pub(crate) use digest::Results;
 pub(crate) use needs::first_capacities;
@@ -54,14 +56,14 @@ use drystone_kernels::state::events::EventRecord;
 pub const LEAST_TIME_STEP: f32 = 1e-6;
 
 /// A step that is ready to be run or recorded. When it is dropped instead, the next `prepare` contains all of its
-/// edits again.
+/// edits again; it is void from then on.
 #[must_use = "a step that is prepared and not recorded does nothing"]
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) frame: u64,
     pub(crate) substeps: u32,
-    /// The epoch of the world that the step was prepared for: see [`Core::epoch`].
-    pub(crate) epoch: u64,
+    /// See [`Core::prepared_number`].
+    pub(crate) number: u64,
 }
 
 impl Prepared {
@@ -170,8 +172,9 @@ impl<D: StepDevice> Stepper<D> {
             return Err(Error::TimeStep(dt));
         }
         self.core.prepare(dt, &mut self.device, &mut self.uploads)?;
-        let (substeps, epoch) = (self.core.settings().recorded_substeps(), self.core.epoch());
-        Ok(Prepared { frame: self.frame + 1, substeps, epoch })
+        let substeps = self.core.settings().recorded_substeps();
+        let number = self.core.prepared_number().unwrap_or_default();
+        Ok(Prepared { frame: self.frame + 1, substeps, number })
     }
 
     pub(crate) fn recorded(&mut self, frame: u64) {
@@ -287,10 +290,12 @@ impl Stepper<Box<dyn Runner>> {
     /// there is no memory for them, is not made at all: the world is unchanged, and its edits are pending for the
     /// next try. (Exception: without limits and with lists far from full, the state before the step is not kept; then
     /// edits and completed sub-steps stay.)
+    ///
+    /// A step that is void is not made, and its report is empty: `prepare` was called again since, the world was
+    /// replaced by a snapshot or an earlier frame, or another stepper prepared it.
     pub fn run(&mut self, prepared: Prepared) -> Result<StepReport> {
-        let Prepared { frame, substeps, epoch } = prepared;
-        if epoch != self.core.epoch() {
-            // The world was replaced since; the step belongs to the old one and is not made.
+        let Prepared { frame, substeps, .. } = prepared;
+        if !prepared.is_of(&self.core) {
             return Ok(StepReport { frame, ..StepReport::default() });
         }
         let before = self.before()?;

@@ -13,7 +13,7 @@ use crate::Result;
 use crate::layout::BodyPose;
 use crate::plan::Groups;
 use crate::state::StateBuffers;
-use crate::stepper::Stepper;
+use crate::stepper::{Stepper, unique};
 use ash::vk;
 use drystone_kernels::finish::drawn_poses;
 use std::sync::Arc;
@@ -36,7 +36,18 @@ pub struct PoseTarget {
 
 /// Identifies a lent buffer: see [`Stepper::lend_pose_buffer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LentPoses(usize);
+pub struct LentPoses(u64);
+
+#[cfg(feature = "ffi")]
+impl LentPoses {
+    pub(crate) fn numbered(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// A descriptor set with the poses and a target. Dropping it destroys it; the device has finished with it then.
 pub(super) struct DrawnSet {
@@ -54,6 +65,8 @@ impl Drop for DrawnSet {
 
 /// A target, and the set for the program that is loaded.
 pub(super) struct Lent {
+    /// No other buffer of this process was lent under it.
+    number: u64,
     target: PoseTarget,
     set: DrawnSet,
     handed: Handed,
@@ -144,6 +157,10 @@ impl<M: Memory> Frames<M> {
         self.lent.iter().map(one).collect()
     }
 
+    fn lent_as(&mut self, lent: LentPoses) -> Option<&mut Lent> {
+        self.lent.iter_mut().flatten().find(|there| there.number == lent.0)
+    }
+
     /// Replaces the sets of all lent buffers; the old ones are destroyed when the device has finished with them.
     pub(super) fn exchange_drawn(&mut self, sets: Vec<Option<DrawnSet>>) {
         let pairs = self.lent.iter_mut().flatten().zip(sets.into_iter().flatten());
@@ -167,28 +184,34 @@ impl<M: Memory> Stepper<Frames<M>> {
         let device = &mut self.device;
         target.check(device.shared.support.max_storage_buffer_range)?;
         let set = device.drawn_set(&device.program, &self.core.plan().buffers, &target)?;
-        let lent = Some(Lent { target, set, handed: Handed::default() });
-        let free = device.lent.iter().position(Option::is_none);
-        let index = free.unwrap_or(device.lent.len());
-        if index == device.lent.len() {
-            device.lent.push(lent);
-        } else {
-            device.lent[index] = lent;
+        let number = unique();
+        let lent = Some(Lent { number, target, set, handed: Handed::default() });
+        match device.lent.iter_mut().find(|place| place.is_none()) {
+            Some(place) => *place = lent,
+            None => device.lent.push(lent),
         }
-        Ok(LentPoses(index))
+        Ok(LentPoses(number))
     }
 
-    /// Takes a lent buffer back. The next recorded frame may still use it; frames after that do not.
+    /// Takes a lent buffer back. The next recorded frame may still use it; frames after that do not. One that was taken
+    /// back before stays as it is.
     pub fn return_pose_buffer(&mut self, lent: LentPoses) {
-        if let Some(lent) = self.device.lent.get_mut(lent.0).and_then(Option::take) {
+        let place = self.device.lent.iter_mut().find(|place| place.as_ref().is_some_and(|l| l.number == lent.0));
+        if let Some(lent) = place.and_then(Option::take) {
             self.device.retire(Retired::Drawn(lent.set));
         }
+    }
+
+    /// Whether a buffer is lent.
+    #[cfg(feature = "ffi")]
+    pub(crate) fn has_pose_buffer(&mut self, lent: LentPoses) -> bool {
+        self.device.lent_as(lent).is_some()
     }
 
     /// Records writing poses into a lent buffer: those at fraction `part` (0 to 1) between the frame before the last
     /// recorded one and the last recorded one ([`BodyPose::after`]). The commands may go into any command buffer
     /// submitted after that frame's, with or without a step in it, so a renderer may draw more or fewer frames than
-    /// the physics makes. Does not submit, wait or allocate.
+    /// the physics makes. Does not submit, wait or allocate. Records nothing when the buffer was taken back.
     ///
     /// **On entry** it waits for what `entry` names, such as a vertex shader's reads of the target; **on exit** poses
     /// are visible to what `exit` names. Where they name another queue family, the target is acquired and released
@@ -208,7 +231,7 @@ impl<M: Memory> Stepper<Frames<M>> {
         let Self { core, device, .. } = self;
         let bodies = core.plan().capacities.bodies;
         let shared = device.shared.clone();
-        let Some(Some(Lent { target, set, handed })) = device.lent.get_mut(lent.0) else { return };
+        let Some(Lent { target, set, handed, .. }) = device.lent_as(lent) else { return };
         let mut handed = std::mem::take(handed);
         let (target, set, stage) = (*target, set.set, &drawn_poses::STAGE);
         // The stage was compiled when the buffer was lent, so this does not compile anything.
@@ -218,7 +241,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             bodies,
             first: (target.offset / 4) as u32,
             stride: target.stride / 4,
-            part: part.clamp(0.0, 1.0),
+            part: if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) },
         };
         let [x, y] = Groups::grid(push.count.div_ceil(stage.threads));
         // SAFETY: this function's contract; handles were made from this device and are alive.
@@ -242,7 +265,7 @@ impl<M: Memory> Stepper<Frames<M>> {
             }
             shared.cmd_end_label(commands);
         }
-        if let Some(Some(lent)) = device.lent.get_mut(lent.0) {
+        if let Some(lent) = device.lent_as(lent) {
             lent.handed = handed;
         }
     }

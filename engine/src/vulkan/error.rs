@@ -83,6 +83,14 @@ pub enum Error {
         /// The last frame that the host reported as finished.
         completed: u64,
     },
+    /// A stepper, or a program, was to have no frame in flight, or too many.
+    #[error("{frames} frames in flight: there must be 1 to {most}")]
+    FramesInFlight {
+        /// What was asked for.
+        frames: u32,
+        /// The largest number.
+        most: u32,
+    },
     /// A host's chain of feature structs has no struct for a feature that the kernels need.
     #[error(
         "the chain of features has no struct with {0}; add VkPhysicalDeviceVulkan12Features, or those of \

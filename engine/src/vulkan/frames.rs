@@ -12,19 +12,19 @@ use super::host::Shared;
 use super::kept::Copied;
 use super::kernels::Kernels;
 use super::memory::{Location, Memory, SharedMemory};
-use super::program::{OldParts, Program, ProgramOptions};
+use super::options::{FramesOptions, Overflow};
+use super::program::{MOST_IN_FLIGHT, OldParts, Program, ProgramOptions};
 use super::queries::{Queries, plan_for};
 use super::record::{Flags, HostAccess, record_carry};
 use super::snapshots::Snapshots;
 use super::staging::HostBuffer;
-use super::timers::Timing;
 use crate::Result;
 use crate::Settings;
 use crate::backend::{MemoryUse, Part, RunTimes};
 use crate::log::span;
 use crate::plan::step::{MOST_EVENTS, StepPlan, event_room};
 use crate::plan::{BufferId, Recording};
-use crate::state::{Capacities, UserBuffer};
+use crate::state::Capacities;
 use crate::stepper::{
     Core, CoreOptions, Prepared, Results, StepDevice, StepReport, Stepper, Uploads, first_capacities,
 };
@@ -34,56 +34,6 @@ use drystone_kernels::detect::gate::counter;
 use drystone_kernels::state::events::EventRecord;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-
-/// What happens to a step whose lists turn out to be too short. In either case the lists grow for a later frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Overflow {
-    /// The step is skipped: the world does not move in that frame, and the report counts the step as dropped.
-    #[default]
-    Skip,
-    /// The step is made without the pairs or contacts that did not fit.
-    Partial,
-}
-
-/// Options of a stepper inside a host's frames.
-#[derive(Clone, Debug)]
-pub struct FramesOptions {
-    /// Number of recorded frames that may be pending at the same time.
-    pub frames_in_flight: u32,
-    /// What to take the time of.
-    pub timing: Timing,
-    /// What happens to a step whose lists turn out to be too short.
-    pub overflow: Overflow,
-    /// Whether the commands of a step are recorded only once, when a plan is loaded, into secondary command buffers
-    /// of the engine's. [`Stepper::record`] then only calls them, which takes a few microseconds however long the
-    /// driver needs for the several hundred calls of a step. The host's command buffers must be primary ones, outside
-    /// a render pass.
-    pub recorded_once: bool,
-    /// Minimum initial capacities, where they are known better than from the world's size.
-    pub capacities: Capacities,
-    /// Persistent buffers of the host's own.
-    pub user_buffers: Vec<UserBuffer>,
-    /// Queue families that use the engine's buffers besides [`Host::queue_family`](super::Host::queue_family). The
-    /// buffers are then created with `VK_SHARING_MODE_CONCURRENT` and need no ownership transfer between these
-    /// families. Empty, the default: the buffers are `EXCLUSIVE`, and transferred by [`HostAccess::on_family`].
-    /// Upload and readback memory, which only the engine uses, is always `EXCLUSIVE`.
-    pub shared_with: Vec<u32>,
-}
-
-impl Default for FramesOptions {
-    fn default() -> Self {
-        Self {
-            frames_in_flight: 2,
-            timing: Timing::default(),
-            overflow: Overflow::default(),
-            recorded_once: false,
-            capacities: Capacities::default(),
-            user_buffers: Vec::new(),
-            shared_with: Vec::new(),
-        }
-    }
-}
 
 /// A recorded frame whose results have not been read yet.
 struct InFlight {
@@ -155,7 +105,7 @@ pub struct Frames<M: Memory> {
     handed: Handed,
     /// Persistent buffers of frames that are kept, by place.
     pub(super) kept: Vec<Option<Copied<M>>>,
-    /// Buffers of the host's that poses are written into, by number.
+    /// Buffers of the host's that poses are written into; places of those that were given back are used again.
     pub(super) lent: Vec<Option<Lent>>,
     /// Snapshots that were recorded, and memory for one that will be.
     pub(super) snapshots: Snapshots<M>,
@@ -192,7 +142,10 @@ impl<M: Memory> Frames<M> {
     unsafe fn new(kernels: &Arc<Kernels>, memory: M, plan: &StepPlan, options: &FramesOptions) -> Result<Self> {
         let shared = kernels.shared().clone();
         let memory = Arc::new(Mutex::new(memory));
-        let frames = options.frames_in_flight.max(1);
+        let frames = options.frames_in_flight;
+        if !(1..=MOST_IN_FLIGHT).contains(&frames) {
+            return Err(Error::FramesInFlight { frames, most: MOST_IN_FLIGHT }.into());
+        }
         let program_options = ProgramOptions {
             frames_in_flight: frames,
             timing: options.timing,
@@ -564,12 +517,19 @@ impl<M: Memory> Stepper<Frames<M>> {
     /// COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE. Where it names another queue family, the buffers of
     /// [`PoseView`](super::PoseView) are released to it: [`HostAccess::on_family`] has both halves.
     ///
+    /// **A void step** is not made. If the world was replaced since it was prepared ([`Stepper::restore`],
+    /// [`Stepper::roll_back`]), the frame is empty, and has a number and a report. If `prepare` was called again since,
+    /// nothing is recorded, and the number of the last recorded frame is returned.
+    ///
     /// # Safety
     /// `commands` is in the recording state, outside a render pass, belongs to the host's queue family, which supports
     /// the stages of `entry` and `exit` unless they are of another family (then the host records its halves), and is
     /// submitted once, to one queue, in the order of recording; or several times in a row, each when the one before is
     /// done, before anything else of the stepper's is prepared. Each time makes the steps again with all that was said
     /// for the frame, impulses included; the report tells of the last, [`Stepper::steps`] counts all.
+    ///
+    /// Until the device has finished the frame, no `completed` that this stepper is given is its number or a later one,
+    /// and the stepper is not dropped: either would free buffers that the device still uses.
     pub unsafe fn record(
         &mut self,
         commands: vk::CommandBuffer,
@@ -578,13 +538,15 @@ impl<M: Memory> Stepper<Frames<M>> {
         exit: Option<HostAccess>,
     ) -> u64 {
         let Self { core, device, .. } = self;
+        let valid = prepared.is_of(core);
+        if !valid && (core.prepared_number().is_some() || device.pending.len() >= device.slots.len()) {
+            // The memory of the next frame belongs to another step that is prepared, or to a frame that is pending.
+            return device.recorded;
+        }
+        let (substeps, place) = if valid { (prepared.substeps, core.place()) } else { (0, None) };
         // SAFETY: this function's contract.
-        let frame = unsafe {
-            // A step prepared before the world was replaced is recorded as an empty frame.
-            let (substeps, place) = if prepared.is_of(core) { (prepared.substeps, core.place()) } else { (0, None) };
-            device.record(core.plan(), commands, substeps, place, [entry, exit])
-        };
-        if prepared.is_of(&self.core) {
+        let frame = unsafe { device.record(core.plan(), commands, substeps, place, [entry, exit]) };
+        if valid {
             self.recorded(frame);
         } else {
             self.skipped(frame);

@@ -30,6 +30,7 @@ mod kept;
 mod kernels;
 mod memory;
 mod once;
+mod options;
 #[cfg(feature = "loader")]
 mod own;
 mod program;
@@ -49,7 +50,7 @@ mod views;
 pub use ash;
 pub use drawn::{LentPoses, PoseTarget};
 pub use error::Error;
-pub use frames::{Frames, FramesOptions, Overflow};
+pub use frames::Frames;
 #[cfg(feature = "gpu-allocator")]
 pub use gpu_allocator;
 pub use host::{Host, HostAllocation};
@@ -57,8 +58,11 @@ pub use kernels::Kernels;
 pub use memory::{Allocation, Location, Memory, SharedMemory};
 #[cfg(feature = "gpu-allocator")]
 pub use memory::{GpuAllocator, LendAllocator};
+pub use options::{FramesOptions, Overflow};
 #[cfg(feature = "loader")]
 pub use own::{Loader, OwnDevice, OwnDeviceOptions};
+#[cfg(feature = "ffi")]
+pub(crate) use program::MOST_IN_FLIGHT;
 pub use program::{Program, ProgramOptions};
 pub use queries::{QueryView, QueryViews};
 pub use queue::{Queue, Signal};

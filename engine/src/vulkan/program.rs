@@ -20,10 +20,13 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+/// Largest number of frames in flight: each has memory and timers of its own.
+pub(crate) const MOST_IN_FLIGHT: u32 = 64;
+
 /// Options of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramOptions {
-    /// Number of runs that may be pending at the same time; the ring of timers is one longer.
+    /// Number of runs that may be pending at the same time, 1 to 64; the ring of timers is one longer.
     pub frames_in_flight: u32,
     /// What to take the time of.
     pub timing: Timing,
@@ -122,6 +125,10 @@ impl<M: Memory> Program<M> {
         schedule: &Schedule,
         options: ProgramOptions,
     ) -> crate::Result<Self> {
+        let frames = options.frames_in_flight;
+        if !(1..=MOST_IN_FLIGHT).contains(&frames) {
+            return Err(Error::FramesInFlight { frames, most: MOST_IN_FLIGHT }.into());
+        }
         let mut program = Self {
             families: sharing_families(kernels.shared(), &options.shared_with)?,
             options,
@@ -220,7 +227,7 @@ impl<M: Memory> Program<M> {
     fn ready(&mut self, recording: &Recording, schedule: &Schedule, first: usize) -> crate::Result<ReadyPart> {
         let names = recording.commands().iter().map(Command::name);
         // One more than frames in flight, because a frame's times are read while the next one is recorded.
-        let frames = self.options.frames_in_flight.max(1) + 1;
+        let frames = self.options.frames_in_flight + 1;
         let mut part = ReadyPart {
             label: CString::new(recording.name()).unwrap_or_default(),
             commands: Commands::default(),

@@ -216,18 +216,28 @@ impl<M: Memory> Frames<M> {
 
 impl<M: Memory> Stepper<Frames<M>> {
     /// Reserves memory for batches of up to this size, as many as frames may be in flight. Call it once before
-    /// [`Stepper::record_queries`], or again for another size; pending batches are then dropped. Allocates; never
-    /// waits. The reservation stays when lists grow.
+    /// [`Stepper::record_queries`], or again for a larger size; pending batches are then dropped. Does nothing if the
+    /// size fits into what is reserved, and otherwise grows to powers of two: the device may still use the buffers from
+    /// before, which are freed when lists grow. Allocates; never waits. The reservation stays when lists grow.
     pub fn reserve_queries(&mut self, room: QueryRoom) -> Result<()> {
         self.unless_lost(|stepper| stepper.make_query_room(room))
     }
 
     fn make_query_room(&mut self, room: QueryRoom) -> Result<()> {
+        let room = match self.device.queries.ready.as_ref().map(|(plan, _)| plan.room) {
+            Some(reserved) if reserved.holds(&room) => return Ok(()),
+            Some(reserved) => reserved.grown_to(&room),
+            None => room,
+        };
         let frames = self.device.frames_in_flight();
         let name = self.device.program.recording().free_name("queries");
         let plan = QueryPlan::new(self.device.program.recording(), self.core.plan(), &name, room)?;
         let part = self.device.program.attach(&plan.recording)?;
-        self.device.reserve_query_slots(&plan, frames)?;
+        if let Err(error) = self.device.reserve_query_slots(&plan, frames) {
+            // SAFETY: the part was never recorded. It was attached last, so no other part uses its buffers.
+            unsafe { self.device.program.detach(part) }?;
+            return Err(error);
+        }
         self.device.queries.ready = Some((plan, part));
         Ok(())
     }

@@ -5,9 +5,9 @@ use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 /// In the order in which the header has their functions.
-const SOURCES: [&str; 16] = [
+const SOURCES: &[&str] = &[
     "error", "vulkan", "memory", "create", "stepper", "frames", "report", "passes", "settings", "describe", "convert",
-    "world", "soft", "read", "queries", "buffers",
+    "world", "soft", "read", "queries", "buffers", "drawn",
 ];
 
 fn main() -> Result<()> {

@@ -35,10 +35,10 @@ pub struct Bvh {
 pub struct Tree {
     /// Inner nodes, one fewer than boxes.
     pub nodes: Buffer<Node>,
-    /// Volumes of the inner nodes and of the boxes in Morton order, in turns: see
+    /// Volumes of the inner nodes and of the boxes in Morton order, alternating: see
     /// [`volume_of`](drystone_kernels::layout::volume_of).
     pub volumes: Buffer<Volume>,
-    /// Where a walk goes on after the subtree that ends with a leaf.
+    /// For each leaf: the node at which a traversal continues after the subtree that ends with that leaf.
     pub ropes: Buffer<u32>,
     /// Index of the box at each place of the Morton order.
     pub order: Buffer<u32>,
@@ -48,7 +48,7 @@ pub struct Tree {
     pub scene: Buffer<Aabb>,
     extent: Extent,
     counters: Buffer<u32>,
-    /// Where there are several worlds.
+    /// The worlds in the hierarchy, if there are several.
     by_world: Option<ByWorld>,
 }
 
@@ -67,7 +67,7 @@ struct ByWorld {
     worlds: u32,
     /// The world of every leaf.
     leaf_worlds: Buffer<u32>,
-    /// The root of every world's subtree, and behind them that of what belongs to all.
+    /// The root of each world's subtree, and after them the root of what belongs to all worlds.
     roots: Buffer<u32>,
 }
 
@@ -90,7 +90,7 @@ impl Bvh {
         self.record_over(recording, name, (keys, order), scene)
     }
 
-    /// The same where there are several worlds, each of which gets a subtree of its own, with its own grid.
+    /// As [`Bvh::record`], for several worlds: each gets a subtree and a Morton grid of its own.
     pub(super) fn record_by_world(
         self,
         recording: &mut Recording,
@@ -142,7 +142,7 @@ impl Bvh {
         Ok(tree)
     }
 
-    /// Appends what is made of sorted keys.
+    /// Appends the passes that build the hierarchy from sorted keys.
     fn record_over(
         self,
         recording: &mut Recording,
@@ -165,7 +165,7 @@ impl Bvh {
         Ok(Tree { nodes, volumes, ropes, order, keys, scene, extent, counters, by_world: None })
     }
 
-    /// Boxes whose union is the scene's, and how many: few, `morton` joins them.
+    /// Partial bounds of the scene, and their number. There are few, because `morton` reads all of them.
     fn record_scene(self, recording: &mut Recording, name: &str) -> Result<(Buffer<Aabb>, u32), PlanError> {
         let Self { mut boxes, mut extent, counters, .. } = self;
         let mut centres = 1;
@@ -184,12 +184,12 @@ impl Bvh {
 
     fn record_pyramid(self, recording: &mut Recording, sizes: &[u32], levels: Buffer<Volume>) -> Result<(), PlanError> {
         let Self { extent, counters, .. } = self;
-        // `hierarchy` has made the first.
+        // `hierarchy` has made the lowest level.
         let (mut below, mut start) = (0, sizes.first().copied().unwrap_or(0));
         for (level, &size) in (2..).zip(sizes.iter().skip(1)) {
             let push = pyramid::Push { extent, level, below, start };
             if size <= pyramid_top::MOST {
-                // One workgroup makes this level and all above.
+                // One workgroup makes this level and all levels above it.
                 recording.dispatch(1, pyramid_top::Bind { counters, levels }.with(push))?;
                 break;
             }
@@ -206,7 +206,7 @@ fn level_sizes(leaves: u32) -> Vec<u32> {
     std::iter::successors(Some(leaves), above).skip(1).collect()
 }
 
-/// Where a search for pairs puts what it finds.
+/// Where a search for pairs writes its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     /// Pairs there is room for.
@@ -217,7 +217,7 @@ pub struct Search {
     pub overflow: Buffer<u32>,
     /// The list's bit in the overflow word.
     pub bit: u32,
-    /// Pairs a workgroup of the stage that goes through the list takes.
+    /// Pairs per workgroup of the stage that reads the list.
     pub tile: u32,
     /// Counter of the pairs of boxes with many pairs; must be 0 before the search.
     pub crowded: u32,
@@ -246,7 +246,8 @@ impl Search {
         Ok(Found { pairs, args })
     }
 
-    /// The same without holding the number of pairs against the room for them, for a step whose gate does that.
+    /// As [`Search::record`], without the stage `capacity`: the gate of a step compares the number of pairs with the
+    /// room for them.
     pub(super) fn record_list(
         self,
         recording: &mut Recording,
@@ -263,7 +264,7 @@ impl Search {
         let pairs = recording.scratch(name, u64::from(capacity))?;
         let scratch = scan::Scratch::new(recording, name, extent.limit)?;
 
-        // In one world nobody asks which it is.
+        // A single world needs no such lists; `order` is bound in their place and not read.
         let (mut worlds, mut leaf_worlds, mut roots) = (0, order, order);
         if let Some(by_world) = by_world {
             ByWorld { worlds, leaf_worlds, roots } = by_world;

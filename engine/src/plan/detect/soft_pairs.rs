@@ -1,5 +1,5 @@
-//! Contacts of soft surfaces before the gate: where particles may go, the hierarchy over the pieces of surfaces, and how
-//! many contacts there are. Worlds without surfaces that meet each other have none of this.
+//! Contacts of soft surfaces before the gate: where particles may go, the hierarchy over the pieces of surfaces, and
+//! how many contacts there are. Worlds without surfaces that meet each other have none of this.
 
 use super::bvh::{Bvh, Tree};
 use crate::plan::primitives::scan::{self, Scan};

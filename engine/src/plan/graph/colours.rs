@@ -23,7 +23,7 @@ pub(super) fn record(
     let (count, colours, kinds) = (capacities.bodies, options.colours, node::KINDS);
     let coloured = r.scratch("coloured", u64::from(count))?;
     let (mut from, mut to) = (s.colours, coloured);
-    // Solvers that go from pair to pair colour pairs: bodies stay in their order, and keep the colours they have.
+    // Pairwise solvers colour manifolds and joints instead: bodies keep their order and their colours.
     let pairwise = options.method != Method::Descent;
     let rounds = if pairwise { 0 } else { options.odd_colour_rounds() };
     let first = options.swept_rounds.clamp(1, rounds.max(1)).min(rounds);
@@ -57,7 +57,7 @@ pub(super) fn record(
             dispatch::ONCE,
             bind.with(colour_rest::Push { count, colours, first, rounds, worlds }),
         )?;
-        // The number of rounds is odd. Where those that are left were not needed, both arrays hold the same.
+        // An odd number of rounds ends in `coloured`. If `colour_rest` had nothing left to do, both arrays are equal.
         (from, to) = (coloured, s.colours);
     }
     let keyed = KeyedItems::new(r, "colours.unsorted", u64::from(count))?;
@@ -87,7 +87,7 @@ pub(super) fn record(
     order(r, sizes, sorted.payloads, count)
 }
 
-/// The order, both ways round.
+/// Appends the pass that inverts the order: the graph has the order and its inverse.
 fn order(r: &mut Recording, sizes: Dispatches, order: Buffer<u32>, count: u32) -> Result<Graph, PlanError> {
     let body_order = r.scratch("body_order", u64::from(count))?;
     let bind = body_order::Bind { order, body_order };

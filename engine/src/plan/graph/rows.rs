@@ -1,4 +1,4 @@
-//! A row for every body: its manifolds, in their order, and its joints, in theirs.
+//! One row for each body: its manifolds and then its joints, each in the order of their numbers.
 
 use super::bits;
 use crate::plan::detect::Dispatches;

@@ -29,7 +29,7 @@ impl Scratch {
 /// What the last pass of a scan needs.
 pub(crate) struct Sums {
     pub push: Push,
-    /// Sums of tiles, or of all before each.
+    /// Sum of each tile, or of all tiles before it.
     pub before: Buffer<u32>,
     /// Workgroups.
     pub tiles: u64,
@@ -62,7 +62,7 @@ impl Scan {
         recording.dispatch(tiles, scan_apply::Bind { values, counters, before, prefixes }.with(push))
     }
 
-    /// Appends all but the last pass, for one that does more with the places than to store them.
+    /// Appends all passes but the last, for callers whose own last pass uses the prefixes instead of storing them.
     pub(crate) fn record_sums(self, recording: &mut Recording, scratch: Scratch) -> Result<Sums, PlanError> {
         let Self { values, extent, counters, total, .. } = self;
         let Scratch { sums, before } = scratch;

@@ -27,7 +27,7 @@ impl KeyedItems {
     }
 }
 
-/// What a sort needs besides its input; free again after it.
+/// Scratch of a sort; another sort can use it afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct SortScratch {
     /// Keys and payloads go back and forth between these and the input.
@@ -39,7 +39,7 @@ pub struct SortScratch {
 /// Most rounds of a sort.
 const ROUNDS: u32 = u32::BITS / BITS;
 
-/// Words for the sums of so many rounds over groups of tiles.
+/// Words that the sums over groups of tiles take in all rounds.
 fn words(rounds: u32, tiles: u32) -> u64 {
     match tiles_a_group(tiles) {
         0 => 0,
@@ -54,7 +54,7 @@ impl SortScratch {
         Ok(Self {
             other: KeyedItems::new(recording, &format!("{name}.other"), u64::from(limit))?,
             table: recording.scratch(format!("{name}.table"), u64::from(tiles) * u64::from(DIGITS))?,
-            // Memory of its own: where others had it before, it could only be cleared behind a barrier.
+            // Not shared scratch: to clear memory that another pass has just used would need a barrier.
             sums: recording.buffer(format!("{name}.sums"), words(ROUNDS, tiles))?,
         })
     }
@@ -88,7 +88,7 @@ impl Sort {
         self.record_in(recording, room)
     }
 
-    /// The same in room there is already, for as many keys.
+    /// As [`Sort::record`], with scratch that was declared before for at least as many keys.
     pub fn record_in(self, recording: &mut Recording, room: SortScratch) -> Result<KeyedItems, PlanError> {
         let Self { input, extent, key_bits, counters } = self;
         let SortScratch { other, table, sums } = room;

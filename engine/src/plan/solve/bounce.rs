@@ -19,7 +19,7 @@ pub(in crate::plan) struct Impacts {
     worlds: Buffer<u32>,
 }
 
-/// Before `velocity`: impacts on the velocities from before the step.
+/// Appends the rounds of impacts before `velocity`, on the velocities at the start of the step.
 pub(in crate::plan) fn record_impacts(solve: &Solve<'_>, r: &mut Recording) -> Result<Impacts, PlanError> {
     let (s, count) = (solve.state, solve.capacities.bodies);
     let impacts = Impacts {
@@ -51,7 +51,7 @@ pub(in crate::plan) fn record_impacts(solve: &Solve<'_>, r: &mut Recording) -> R
     Ok(impacts)
 }
 
-/// Behind it: what the impacts left.
+/// Appends the rounds after `velocity` that bring the velocities of impacts into those that the step has found.
 pub(in crate::plan) fn record_settling(
     solve: &Solve<'_>,
     r: &mut Recording,

@@ -35,7 +35,8 @@ pub(super) fn record_start(solve: &Solve<'_>, r: &mut Recording, forest: &mut Fo
     record_coordinates(solve, r, load_shares)
 }
 
-/// Coordinates at the start, and the warm start, when `load_shares` tell which part of loads is felt.
+/// Appends the coordinates at the start of the step, and the warm start. `load_shares` has the fraction of each body's
+/// joint forces that is load.
 pub(super) fn record_coordinates(
     solve: &Solve<'_>,
     r: &mut Recording,

@@ -176,7 +176,7 @@ impl<'a> Solve<'a> {
             rows: s.rows,
             tangent_stiffness: s.tangent_stiffness,
             surfaces: s.surfaces,
-            // Stages that have them are bound in worlds with particles only.
+            // Only stages for worlds with particles bind these.
             soft_rows: self.soft.map_or(Buffer::new(s.rows.id()), |soft| soft.rows),
             soft_pulls: self.soft.map_or(Buffer::new(s.rows.id()), |soft| soft.pulls),
         };
@@ -195,14 +195,14 @@ impl<'a> Solve<'a> {
             (false, true) => primal_rows::Bind::of(&all).with(push),
             (true, true) => primal_joints_rows::Bind::of(&all).with(push),
         };
-        // A line for every kind of node.
+        // Each colour has a range for every kind of node; these are the rigid bodies.
         let range = |colour: u32| node::range(colour, node::KINDS, node::RIGID);
         let swept = self.options.swept();
         for colour in 0..swept {
             let push = primal::Push { range: range(colour), rest: 0 };
             r.dispatch_indirect(self.sizes.colours, range(colour), rigid(push))?;
         }
-        // Colours that were not expected, and the fallback behind them.
+        // Colours without a dispatch of their own, and then the fallback.
         let rest = primal::Push { range: range(swept), rest: colours + 1 - swept };
         r.dispatch_indirect(self.sizes.colours, range(colours), rigid(rest))?;
         match self.soft.filter(|_| !stabilise) {

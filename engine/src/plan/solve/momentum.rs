@@ -9,7 +9,7 @@ use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::graph::islands::ties;
 use drystone_kernels::solve::{aggregates, aggregates_move, momentum};
 
-/// Islands of what `ties` connects, and of what is joined already.
+/// Islands of the bodies that `ties` connects, in addition to those that are joined already.
 pub(super) fn find(
     solve: &Solve<'_>,
     r: &mut Recording,
@@ -20,7 +20,7 @@ pub(super) fn find(
     forest.islands(r, solve.state, solve.capacities, solve.sizes, "islands")
 }
 
-/// Aggregates, what stiff constraints tie together, moved as one before the last dual pass.
+/// Moves every aggregate (bodies that stiff constraints tie together) as one, before the last dual pass.
 pub(super) fn record_aggregates(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let (s, count) = (solve.state, solve.capacities.bodies);
     let mut forest = solve.new_forest(r, "aggregates")?;

@@ -34,7 +34,7 @@ pub(in crate::plan) fn record_colours(solve: &Solve<'_>, r: &mut Recording) -> R
     let mut to = r.scratch("pair_coloured", limit.into())?;
     let changes = r.scratch("pair_changes", ROUNDS.into())?;
     r.fill(changes, 0..ROUNDS.into(), 0)?;
-    // The first round reads none, but must not read what was never written.
+    // The first round ignores the values, but it binds the buffer, which must not be uninitialised.
     r.fill(from, 0..limit.into(), 0)?;
     for round in 0..ROUNDS {
         let bind = pair_colour::Bind {
@@ -72,7 +72,7 @@ pub(in crate::plan) fn record_colours(solve: &Solve<'_>, r: &mut Recording) -> R
         args: r.dispatch_args("pair_args", count)?,
         inverses: r.scratch("inverses", u64::from(solve.capacities.bodies) * u64::from(INVERSE))?,
     };
-    // A step that is not made has no pairs.
+    // If the step is skipped, `colour_ranges` does not run, and no pair is dispatched.
     r.fill(pairs.args, 0..count, 0)?;
     let bind = colour_ranges::Bind { keys: sorted.keys, counters: s.counters, ranges: pairs.ranges, args: pairs.args };
     let (colours, kinds) = (COLOURS, entry::KINDS);
@@ -81,7 +81,7 @@ pub(in crate::plan) fn record_colours(solve: &Solve<'_>, r: &mut Recording) -> R
     Ok(pairs)
 }
 
-/// The whole solve, from where bodies would go on their own to where they go.
+/// Appends the whole solve: warm start, iterations, and the poses that follow from them.
 pub(in crate::plan) fn record(solve: &Solve<'_>, r: &mut Recording, pairs: &Pairs) -> Result<(), PlanError> {
     let (s, count) = (solve.state, solve.capacities.bodies);
     let bind = pair_inverses::Bind {
@@ -109,7 +109,7 @@ pub(in crate::plan) fn record(solve: &Solve<'_>, r: &mut Recording, pairs: &Pair
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(pair_turns::Push { count }))
 }
 
-/// Behind the velocities: what is left to do with them.
+/// Appends the passes that correct velocities after `velocity` has derived them.
 pub(in crate::plan) fn record_velocities(solve: &Solve<'_>, r: &mut Recording, pairs: &Pairs) -> Result<(), PlanError> {
     match solve.options.method {
         Method::SoftStep => record_pass(solve, r, pairs, solve.state.velocities, phase::RELAX),
@@ -118,16 +118,16 @@ pub(in crate::plan) fn record_velocities(solve: &Solve<'_>, r: &mut Recording, p
     }
 }
 
-/// Coordinates of joints at the start, and the warm start.
+/// Appends the joints' coordinates at the start of the step, and their warm start.
 pub(in crate::plan) fn record_joints_start(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let bodies = solve.capacities.bodies;
-    // Stiffness is of no use here, whatever part of a load is felt.
+    // Shares of 0: these solvers have no stiffness that a load could scale.
     let load_shares = r.scratch("load_shares", bodies.into())?;
     r.fill(load_shares, 0..bodies.into(), 0)?;
     super::joints::record_coordinates(solve, r, load_shares)
 }
 
-/// Every colour once, and the fallback in turn.
+/// Appends one pass over every colour, then over the fallback, one pair after the other.
 fn record_pass(
     solve: &Solve<'_>,
     r: &mut Recording,

@@ -9,7 +9,7 @@ use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::finish::stiffness_store;
 use drystone_kernels::solve::stiffness_start;
 
-/// Stiffness to begin with, found through the rows of the last step: so it comes before those of this one are made.
+/// Appends the initial stiffness. It is found through the last step's rows, so it runs before they are overwritten.
 pub(in crate::plan) fn record_start(
     r: &mut Recording,
     s: &StateBuffers,

@@ -7,7 +7,7 @@ use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::finish::second_velocity;
 use drystone_kernels::solve::second_predict;
 
-/// Targets of bodies whose last step is known.
+/// Appends the targets of bodies whose displacement in the last step is known.
 pub(in crate::plan) fn record_predict(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let s = solve.state;
     let bind = second_predict::Bind {
@@ -28,7 +28,7 @@ pub(in crate::plan) fn record_predict(solve: &Solve<'_>, r: &mut Recording) -> R
     r.dispatch_indirect(solve.sizes.args, dispatch::BODIES, bind.with(push))
 }
 
-/// Velocities at the end of the step, and what the next one needs of it.
+/// Appends the velocities at the end of the step, and keeps the displacements for the next step.
 pub(in crate::plan) fn record_velocity(solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
     let s = solve.state;
     let bind = second_velocity::Bind {

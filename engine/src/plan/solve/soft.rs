@@ -28,7 +28,7 @@ use drystone_kernels::solve::{
 use drystone_kernels::state::soft::{SOFT_CONTACTS, SOFT_ROW_WORDS, SoftContact, SoftPull};
 use drystone_kernels::state::soft_pairs::SoftPair;
 
-/// Places for contacts of particles: a list that cannot be too short.
+/// Places for contacts of particles: a fixed number for each particle, so the list cannot overflow.
 pub(super) fn contact_places(capacities: &Capacities) -> u32 {
     capacities.particles.saturating_mul(SOFT_CONTACTS)
 }
@@ -37,23 +37,23 @@ pub(super) fn contact_places(capacities: &Capacities) -> u32 {
 pub(in crate::plan) struct Soft {
     pub(super) buffers: SoftBuffers,
     pub(super) args: Buffer<DispatchArgs>,
-    /// Where each body's row of what is held to it begins and ends.
+    /// Range of each body in the list of attachments and contacts that act on it.
     pub rows: Buffer<u32>,
     held: Buffer<u32>,
-    /// Sums of the forces and stiffness with which particles pull at bodies.
+    /// Per body: sums of the forces and stiffness with which particles act on it.
     pub pulls: Buffer<SoftPull>,
     pub(super) targets: Buffer<Vec3>,
     pub(super) deltas: Buffer<Vec3>,
-    /// What particles touch.
+    /// Contacts of particles with rigid bodies.
     pub(super) contacts: Buffer<SoftContact>,
     /// Contacts of soft surfaces, in worlds that have any.
     meeting: Option<Meeting>,
-    /// What stands in their place where there are none.
+    /// Buffers that are bound in their place in worlds without such contacts, and not read.
     no_pairs: (Buffer<u32>, Buffer<SoftPair>),
 }
 
 impl Soft {
-    /// Declares what they share, and appends the rows of bodies.
+    /// Declares the shared buffers, and appends the passes that list what acts on each body.
     pub fn record(
         r: &mut Recording,
         s: &StateBuffers,
@@ -69,7 +69,7 @@ impl Soft {
         let args = r.dispatch_args("soft_args", u64::from(soft_dispatch::COLOURS + colours))?;
         let places = contact_places(capacities);
         let rows = attachments + places;
-        // Stages that have them look into none of these without surfaces that meet.
+        // Bound in place of contacts of soft surfaces; without such surfaces no stage reads them.
         let mut no_pairs = (soft.ranges, Buffer::new(soft.particles.id()));
         if near.is_none() {
             no_pairs.1 = r.scratch("soft_no_pairs", 1)?;
@@ -161,7 +161,7 @@ impl Soft {
     pub fn record_predict(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
         let Capacities { particles, springs, attachments, .. } = *solve.capacities;
-        // Whether anything holds a soft body; there are no more bodies than particles.
+        // By soft body, whether anything holds it. There are at most as many soft bodies as particles.
         let soft_held = r.scratch("soft_held", u64::from(particles))?;
         r.fill(soft_held, 0..u64::from(particles), 0)?;
         let bind = soft_start::Bind {
@@ -208,7 +208,7 @@ impl Soft {
         self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 1))
     }
 
-    /// Before the bodies are swept: what particles ask of them.
+    /// Appends the sums of what particles do to bodies, before the sweep over the bodies.
     pub fn record_pull(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
         let bind = soft_pull::Bind {
@@ -229,7 +229,8 @@ impl Soft {
         r.dispatch_indirect(self.args, soft_dispatch::BODIES, bind.with(push))
     }
 
-    /// Behind the bodies: soft bodies as a whole, then every colour's particles (lines 8 to 25).
+    /// Appends the sweep over particles, after that over bodies: soft bodies as a whole, then particles colour by
+    /// colour (lines 8 to 25).
     pub fn record_sweep(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft) = (solve.state, &self.buffers);
         let (rows, pairs) = self.no_pairs;
@@ -318,7 +319,7 @@ impl Soft {
         self.meeting.map_or(Ok(()), |meeting| meeting.record_dual(self, r, 0))
     }
 
-    /// Contacts of soft surfaces: how many there are stands behind the first, of which there may be none.
+    /// Contacts of soft surfaces: their places, whose last entry is the number of contacts, and the list.
     pub(super) fn near_pairs(&self) -> (Buffer<u32>, Buffer<SoftPair>) {
         self.meeting.map_or(self.no_pairs, |meeting| (meeting.places(), meeting.pairs))
     }
@@ -328,7 +329,7 @@ impl Soft {
         self.meeting.is_some()
     }
 
-    /// What attachments pulled with and which let go; velocities, and where particles came to (line 37).
+    /// Forces of attachments, and which of them break; velocities and positions of particles (line 37).
     pub fn record_finish(&self, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let (s, soft, events) = (solve.state, &self.buffers, event_room(solve.capacities));
         let bind = soft_break::Bind {

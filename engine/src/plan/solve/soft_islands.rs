@@ -1,5 +1,5 @@
-//! Soft bodies that push each other, and the bodies that only they act on, keep their momentum: behind the iterations
-//! every island of them is moved as one, as far as its inertia asks for.
+//! Conserves the momentum of soft bodies that push each other, and of rigid bodies that only they act on: after the
+//! iterations, every island of them is moved as a whole, so that its centre of mass moves as its inertia says.
 
 use super::Solve;
 use super::soft::{Soft, contact_places};
@@ -28,7 +28,7 @@ impl Forest {
         Ok(Self { parents, island_of, unsorted, nodes })
     }
 
-    /// Records one phase, over `count` of what it is about.
+    /// Appends one phase of [`phase`], over `count` items.
     fn look(
         &self,
         soft: &Soft,
@@ -61,7 +61,8 @@ impl Forest {
     }
 }
 
-/// Which soft bodies are near each other: those that are go the same part of their way at the end of a step.
+/// Finds which soft bodies are near each other. At the end of a step, such soft bodies move by the same fraction of
+/// their displacement.
 pub(super) fn record_near(
     soft: &Soft,
     solve: &Solve<'_>,

@@ -1,5 +1,5 @@
-//! Contacts of soft surfaces behind the gate: their list, rows of particles in it, and the passes that keep particles
-//! before the planes between what is near each other.
+//! Contacts of soft surfaces, after the gate: their list, the range of each particle in it, and the passes that keep
+//! every particle on its side of the planes that separate surfaces near each other.
 
 use super::soft::Soft;
 use super::{Solve, soft_islands};
@@ -22,8 +22,8 @@ use drystone_kernels::state::rigid::NONE;
 use drystone_kernels::state::soft::SOFT_ROW_WORDS;
 use drystone_kernels::state::soft_pairs::SoftPair;
 
-/// Rounds in which particles go to where the iterations sent them. Mostly nothing would cross there, and the first one
-/// makes all of it; in each of the others a particle goes the larger part of what is left before it meets a plane.
+/// Rounds in which particles move to where the iterations sent them. If no particle would cross a plane, the first
+/// round moves all of them all the way; in each further round a particle moves most of the way left to its plane.
 const ROUNDS: u32 = 2;
 
 /// What the passes over contacts of soft surfaces share.
@@ -35,20 +35,20 @@ pub(in crate::plan) struct Meeting {
     /// Room for contacts.
     capacity: u32,
     pub pairs: Buffer<SoftPair>,
-    /// Where the row of each particle begins and ends.
+    /// Range of each particle in `list`.
     pub rows: Buffer<u32>,
-    /// The rows.
+    /// Contacts by particle.
     pub list: Buffer<u32>,
-    /// Where particles are sent.
+    /// Targets of the next move.
     pub next: Buffer<Vec3>,
-    /// How far a particle may go in any case, metres; huge unless contacts were left out.
+    /// Largest displacement of each particle, metres, as bits. Huge unless contacts were left out for lack of room.
     pub limits: Buffer<u32>,
-    /// Part of its way that each island of soft bodies may go.
+    /// Fraction of its displacement by which each island of soft bodies may move.
     parts: Buffer<u32>,
     blocks: Buffer<Block>,
-    /// Which soft bodies are near each other: the first of each island.
+    /// Island of every soft body: the lowest number of the soft bodies that are near each other.
     islands: Buffer<u32>,
-    /// Where the iterations sent particles.
+    /// Displacements at the end of the iterations.
     pub ends: Buffer<Vec3>,
 }
 
@@ -122,7 +122,7 @@ impl Meeting {
         })
     }
 
-    /// Where pairs of each piece begin, and behind all of them how many there are.
+    /// First contact of each piece; the last entry is the number of contacts.
     pub fn places(&self) -> Buffer<u32> {
         self.near.places
     }
@@ -148,8 +148,8 @@ impl Meeting {
         r.dispatch_indirect(soft.args, soft_dispatch::PAIRS, bind.with(push))
     }
 
-    /// Behind the iterations: particles go to where those sent them, as far as nothing crosses. What is near each other
-    /// goes the same part of its way first, then each particle by itself.
+    /// After the iterations: moves particles to where the iterations sent them, as far as nothing crosses. Soft bodies
+    /// that are near each other first move by the same fraction, then each particle moves by itself.
     pub fn record_ends(&self, soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         let n = u64::from(solve.capacities.particles);
         r.copy((soft.deltas, 0), (self.ends, 0), n)?;
@@ -164,7 +164,7 @@ impl Meeting {
         Ok(())
     }
 
-    /// All particles of an island go the part of their way to `next` on which nothing crosses.
+    /// Moves all particles of an island by the fraction of their way to `next` on which nothing crosses.
     fn record_parts(&self, soft: &Soft, solve: &Solve<'_>, r: &mut Recording) -> Result<(), PlanError> {
         r.fill(self.parts, 0..u64::from(solve.capacities.soft_bodies.max(1)), 1.0f32.to_bits())?;
         let bind = soft_bound::Bind {
@@ -234,7 +234,8 @@ impl Meeting {
         r.dispatch_indirect(soft.args, size, bind.with(push))
     }
 
-    /// One colour: what elements ask, where contacts and planes let particles go, and that they go there.
+    /// Appends the passes over one colour: the elements' forces and stiffness, the displacement that contacts and
+    /// planes allow, and the move.
     pub fn record_colour(
         &self,
         soft: &Soft,

@@ -9,8 +9,8 @@ use drystone_kernels::detect::gate::dispatch;
 use drystone_kernels::finish::surfaces_store;
 use drystone_kernels::solve::{rolling_dual, surfaces_start};
 
-/// What the surfaces of every manifold do, found through the rows of the last step: so it comes before those of this
-/// one are made.
+/// Appends the surface data of every manifold. It is found through the last step's rows, so it runs before they are
+/// overwritten.
 pub(in crate::plan) fn record_start(
     r: &mut Recording,
     s: &StateBuffers,
