@@ -5,7 +5,7 @@ use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::metrics::Metrics;
 use drystone::state::Capacities;
-use drystone::world::{BodyDesc, Collider, JointDesc, World};
+use drystone::world::{AttachmentDesc, BodyDesc, Cloth, Collider, JointDesc, SoftDesc, SoftSurface, Solid, World};
 use drystone::{BodyState, Settings, Simulation};
 
 /// Bodies that meet in the air, and on the ground.
@@ -58,4 +58,49 @@ fn room_for_anything_changes_no_bit() {
         ..Capacities::default()
     };
     assert!(states(world(), room) == alone);
+}
+
+/// More than any of these worlds needs.
+fn plenty() -> Capacities {
+    Capacities {
+        bodies: 300,
+        colliders: 500,
+        pairs: 9000,
+        manifolds: 7000,
+        joints: 33,
+        joint_rows: 200,
+        particles: 400,
+        soft_entries: 3000,
+        springs: 90,
+        membranes: 300,
+        hinges: 400,
+        tetrahedra: 100,
+        attachments: 50,
+        soft_faces: 500,
+        soft_pairs: 9000,
+        ..Capacities::default()
+    }
+}
+
+#[test]
+fn room_changes_no_bit_of_soft_bodies_that_meet() {
+    let soft = |room: Capacities| {
+        let mut world = world();
+        let surface = SoftSurface::new(0.02, 0.5).meeting_soft();
+        let cloth = |height: f32| {
+            let corner = Vec3::new(-1.0, height, -1.0);
+            SoftDesc::cloth(corner, Vec3::X * 4.0, Vec3::Z * 4.0, (7, 7), &Cloth::default()).touching(surface)
+        };
+        let block = SoftDesc::block(Vec3::new(1.0, 1.4, 1.0), Vec3::splat(0.5), (2, 2, 2), &Solid::default());
+        let all = [cloth(0.7), cloth(0.8), block.touching(surface)].map(|desc| world.add_soft(desc).unwrap());
+        world.attach(AttachmentDesc::to_world(all[1], 0)).unwrap();
+        let device = Device::Cpu { threads: Some(2) };
+        let mut simulation = Simulation::with_capacities(world, Settings::default(), device, room).unwrap();
+        for _ in 0..40 {
+            simulation.step(DT).unwrap();
+        }
+        let positions = all.map(|soft| simulation.soft(soft).unwrap().positions);
+        (positions, Metrics::of(&mut simulation).unwrap().pose_hash)
+    };
+    assert!(soft(plenty()) == soft(Capacities::default()));
 }
