@@ -87,8 +87,12 @@ fn live(steps: u64, threads: usize, mut watch: impl FnMut(u64)) -> Life {
                 life.added += 1;
             }
         }
-        let leave = if step % 997 == 100 { bodies.len() - USUAL } else { usize::from(bodies.len() > USUAL + 4) };
-        for _ in 0..if step % 997 < 100 { 0 } else { leave } {
+        let leave = match step % 997 {
+            0..100 => 0,
+            100 => bodies.len().saturating_sub(USUAL),
+            _ => usize::from(bodies.len() > USUAL + 4),
+        };
+        for _ in 0..leave {
             world.remove(bodies.swap_remove(random.below(bodies.len() as u32) as usize)).unwrap();
         }
         if bodies.len() > 2 {
@@ -111,7 +115,9 @@ fn live(steps: u64, threads: usize, mut watch: impl FnMut(u64)) -> Life {
             let to = AttachmentDesc::to_world(softs[0], 4).at(Vec3::Y * 2.5).stiffness(500.0).max_force(400.0);
             held = Some(world.attach(to).unwrap());
         } else if step % 1000 == 800 {
-            held.take().map(|held| world.detach(held).unwrap());
+            if let Some(held) = held.take() {
+                world.detach(held).unwrap();
+            }
         }
         if step % 50 == 0 {
             let push = Vec3::new(random.range(-3.0, 3.0), random.range(0.0, 8.0), random.range(-3.0, 3.0));

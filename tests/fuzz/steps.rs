@@ -21,8 +21,9 @@ const DT: f32 = 1.0 / 60.0;
 pub struct Played {
     simulation: Simulation,
     pub before: Snapshot,
-    /// Hash of the poses after one step more.
-    after: u64,
+    /// Hash of the poses after one step more; none with solvers 3 to 5, whose bits depend on the room for contacts (end
+    /// of `docs/trust.md`).
+    after: Option<u64>,
     /// What was written to since, at most so often before a new simulation is made: lists never become shorter.
     cases: u32,
 }
@@ -92,7 +93,8 @@ impl Played {
         }
         let before = simulation.snapshot().unwrap();
         simulation.step(DT).unwrap();
-        let after = Metrics::of(&mut simulation).unwrap().pose_hash;
+        let pairwise = settings.named().any(|(name, value)| name == "solver" && value >= 3.0);
+        let after = (!pairwise).then(|| Metrics::of(&mut simulation).unwrap().pose_hash);
         Self { simulation, before, after, cases: 0 }
     }
 }
@@ -138,7 +140,7 @@ pub fn case(worlds: &mut [Played], random: &mut Random, reached: &mut Reached) -
     simulation.restore(&played.before).unwrap();
     if random.below(8) == 0 {
         simulation.step(DT).map(drop).unwrap();
-        let hash = Metrics::of(simulation).unwrap().pose_hash;
+        let hash = played.after.map(|_| Metrics::of(simulation).unwrap().pose_hash);
         let cases = played.cases;
         assert_eq!(hash, played.after, "world {which}, after {cases} cases: something is left of what was written");
         simulation.restore(&played.before).unwrap();
