@@ -1,5 +1,6 @@
 //! Cases made at random, of which none may panic, hang or leave something that is not finite: scene files, snapshots,
-//! edits of a world, meshes, raw recordings, steps over buffers of anything; and a world that runs for long. Everything runs in this process, on stable Rust.
+//! edits of a world (with soft bodies, other solvers and several worlds too), meshes, raw recordings, steps over
+//! buffers of anything; and a world that runs for long. Everything runs in this process, on stable Rust.
 //!
 //! Each target is a function of a seed. In `cargo test` it gets a few seconds, always with the same seeds; `tools/fuzz
 //! SECONDS` gives it longer and others. A seed that found something goes into `tests/corpus/seeds.txt`, and is played
@@ -9,6 +10,7 @@
 mod common;
 
 mod edits;
+mod lives;
 mod meshes;
 mod recordings;
 mod scenes;
@@ -187,6 +189,13 @@ fn snapshots_that_were_tampered_with_are_refused_or_run() {
 fn whatever_is_said_to_a_world_it_goes_on() {
     let mut kept = None;
     fuzz("edits", |_, random, fresh| edits::case(random, &mut kept, fresh));
+}
+
+#[test]
+fn whatever_is_said_to_soft_bodies_other_solvers_and_several_worlds_they_go_on() {
+    let mut reached = Reached::none();
+    fuzz("lives", |_, random, _| lives::case(random, &mut reached));
+    reached.tell("lives");
 }
 
 #[test]
