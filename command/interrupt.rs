@@ -48,8 +48,8 @@ pub fn why() -> Option<&'static str> {
     }
 }
 
-/// Starts watching: from now on an interrupt or the time limit `most` ends the run. A step that goes on for much
-/// longer than the limit ends the process, and incomplete files are removed.
+/// Starts watching: from now on an interrupt or the time limit `most` ends the run. Whatever goes on for much longer
+/// than the limit, such as one step or the reading of a file, ends the process, and incomplete files are removed.
 pub fn watch(most: Duration) -> std::io::Result<()> {
     on_interrupt();
     let watchdog = std::thread::Builder::new().name("watchdog".to_owned());
@@ -60,7 +60,10 @@ pub fn watch(most: Duration) -> std::io::Result<()> {
         std::thread::sleep(GRACE);
         super::files::remove_parts();
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "Error: a step took longer than the run may (--max-minutes)");
+        let _ = writeln!(
+            std::io::stderr(),
+            "Error: reading the scene, or a step, took longer than the run may (--max-minutes)"
+        );
         std::process::exit(ENDED.into());
     })?;
     Ok(())

@@ -1,7 +1,8 @@
 //! `drystone passes`: the step of a scene as text; or the broad phase on every backend, every pass timed, results
 //! compared.
 
-use super::table;
+use super::budget::{self, BudgetOptions};
+use super::{interrupt, table};
 use anyhow::{Context, bail};
 use clap::{Parser, ValueEnum};
 use drystone::Simulation;
@@ -50,6 +51,8 @@ pub struct Options {
     /// Print the recording first.
     #[arg(long)]
     print: bool,
+    #[command(flatten)]
+    budget: BudgetOptions,
 }
 
 struct Plan {
@@ -110,12 +113,14 @@ fn measure(runner: &mut dyn Runner, plan: &Plan, boxes: &[Aabb], runs: usize) ->
 }
 
 /// Prints the step of a scene as it is after a step, when lists have the length they need.
-fn print_step(name: &str, set: &[String]) -> anyhow::Result<()> {
-    let scene = super::run::prepare(name, set)?;
-    let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: None })?;
+fn print_step(name: &str, set: &[String], allowed: &BudgetOptions) -> anyhow::Result<()> {
+    interrupt::watch(allowed.time()?)?;
+    let scene = super::run::prepare_within(name, set, &allowed.file())?;
+    let (cpu, limits) = (Device::Cpu { threads: None }, allowed.limits());
+    let mut simulation = budget::explained(Simulation::within(scene.world, scene.settings, cpu, limits))?;
     // The first has more iterations, and does not stand for the others.
     for _ in 0..2 {
-        simulation.step(scene.dt)?;
+        budget::step(&mut simulation, scene.dt)?;
     }
     let recording = &simulation.plan().recording;
     let barriers = schedule(recording);
@@ -133,7 +138,7 @@ fn print_step(name: &str, set: &[String]) -> anyhow::Result<()> {
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(scene) = &options.scene {
-        return print_step(scene, &options.set);
+        return print_step(scene, &options.set, &options.budget);
     }
     let plan = plan(options.elements)?;
     if options.print {

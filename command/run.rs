@@ -81,7 +81,8 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(detail) = options.log {
         log::start(detail);
     }
-    let time = options.budget.time()?;
+    // From here on: reading the scene and making the first plan are the file's doing too.
+    interrupt::watch(options.budget.time()?)?;
     let mut scene = prepare_within(&options.scene, &options.set, &options.budget.file())?;
     if let Some(iterations) = options.iterations {
         scene.settings.iterations = iterations;
@@ -112,7 +113,6 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let (name, bodies, settings) = (scene.name, scene.world.len(), scene.settings);
     let limits = options.budget.limits();
     let mut simulation = budget::explained(Simulation::within(scene.world, settings, device(options)?, limits))?;
-    interrupt::watch(time)?;
     let info = simulation.device();
     writeln!(out, "{name}: {bodies} bodies on {} ({})", info.name, info.backend)?;
     let start = Metrics::of(&mut simulation)?;
@@ -174,7 +174,7 @@ pub fn prepare(name: &str, set: &[String]) -> anyhow::Result<Scene> {
 }
 
 /// Builds or reads the scene, and sorts `--set` into settings and parameters of it.
-fn prepare_within(name: &str, set: &[String], budget: &Budget) -> anyhow::Result<Scene> {
+pub fn prepare_within(name: &str, set: &[String], budget: &Budget) -> anyhow::Result<Scene> {
     let from_file = std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let mut parameters = BTreeMap::new();
     let mut wanted = Vec::new();

@@ -1,7 +1,9 @@
 //! `drystone sweep`: a scene once for every value of a parameter, as curves (AVBD, Figures 8 and 15).
 
+use super::budget::{self, BudgetOptions};
+use super::interrupt;
 use super::plot::{COLOURS, escaped, number};
-use super::run::prepare;
+use super::run::prepare_within;
 use anyhow::{Context, bail};
 use clap::Parser;
 use drystone::Simulation;
@@ -33,6 +35,8 @@ pub struct Options {
     /// Draw the curves as SVG: the error of all joints together, and the height of the last body.
     #[arg(long, value_name = "FILE")]
     svg: Option<String>,
+    #[command(flatten)]
+    budget: BudgetOptions,
 }
 
 /// A run: after every step the time, the sum of the joints' errors, and the height of the last body.
@@ -47,16 +51,20 @@ fn pair(text: &str) -> anyhow::Result<(&str, &str)> {
 
 fn curve(options: &Options, key: &str, value: &str) -> anyhow::Result<Curve> {
     let set: Vec<String> = options.set.iter().cloned().chain([format!("{key}={value}")]).collect();
-    let mut scene = prepare(&options.scene, &set)?;
+    let mut scene = prepare_within(&options.scene, &set, &options.budget.file())?;
     if let Some(iterations) = options.iterations.filter(|_| key != "iterations") {
         scene.settings.iterations = iterations;
     }
     scene.settings.check()?;
     let Some(last) = scene.world.handles().last() else { bail!("{}: there are no bodies", options.scene) };
-    let mut simulation = Simulation::new(scene.world, scene.settings, Device::Cpu { threads: None })?;
+    let (cpu, limits) = (Device::Cpu { threads: None }, options.budget.limits());
+    let mut simulation = budget::explained(Simulation::within(scene.world, scene.settings, cpu, limits))?;
     let mut points = Vec::new();
     for step in 1..=options.steps {
-        simulation.step(scene.dt)?;
+        if let Some(why) = interrupt::why() {
+            bail!("{why} in step {step} of {} with {key}={value}; no curve was written", options.steps);
+        }
+        budget::step(&mut simulation, scene.dt)?;
         let error = joint_errors(&mut simulation)?.iter().map(|e| e.1).sum();
         let height = f64::from(simulation.body(last)?.position.y);
         points.push((f64::from(step) * f64::from(scene.dt), error, height));
@@ -116,6 +124,7 @@ fn svg(key: &str, curves: &[Curve]) -> String {
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
     let (key, values) = pair(&options.param)?;
+    interrupt::watch(options.budget.time()?)?;
     let curves = values.split(',').map(|value| curve(options, key, value)).collect::<anyhow::Result<Vec<Curve>>>()?;
     say!("{:>16} {:>16} {:>16} {:>16}", key, "worst error [m]", "last error [m]", "last height [m]");
     for curve in &curves {

@@ -6,10 +6,10 @@ use drystone::backend::Device;
 use drystone::glam::{Quat, Vec3};
 use drystone::state::Limits;
 use drystone::world::{BodyDesc, BodyHandle, Collider, JointDesc, JointHandle, World};
-use drystone::{QueryBatch, QueryFilter, Settings, Simulation};
+use drystone::{QueryBatch, QueryFilter, Settings, Simulation, Snapshot};
 
 /// A number that is mostly sensible.
-fn number(random: &mut Random) -> f32 {
+pub fn number(random: &mut Random) -> f32 {
     match random.below(24) {
         0 => [f32::NAN, f32::INFINITY, f32::MAX, -f32::MAX, 1e-45, -0.0, 1e30, 1e-30][random.below(8) as usize],
         1 => random.range(-1e6, 1e6),
@@ -17,11 +17,11 @@ fn number(random: &mut Random) -> f32 {
     }
 }
 
-fn vector(random: &mut Random) -> Vec3 {
+pub fn vector(random: &mut Random) -> Vec3 {
     Vec3::new(number(random), number(random), number(random))
 }
 
-fn rotation(random: &mut Random) -> Quat {
+pub fn rotation(random: &mut Random) -> Quat {
     let q = Quat::from_xyzw(number(random), number(random), number(random), number(random));
     if random.below(20) == 0 { q } else { q.normalize() }
 }
@@ -47,7 +47,7 @@ fn collider(random: &mut Random) -> Collider {
     collider
 }
 
-fn body(random: &mut Random) -> BodyDesc {
+pub fn body(random: &mut Random) -> BodyDesc {
     let mut desc = match random.below(6) {
         0 => BodyDesc::fixed(),
         1 => BodyDesc::kinematic(),
@@ -63,7 +63,7 @@ fn body(random: &mut Random) -> BodyDesc {
     desc
 }
 
-fn joint(random: &mut Random, a: BodyHandle, b: BodyHandle) -> JointDesc {
+pub fn joint(random: &mut Random, a: BodyHandle, b: BodyHandle) -> JointDesc {
     let b = if random.below(5) == 0 { None } else { Some(b) };
     let desc = match random.below(4) {
         0 => JointDesc::ball(a, b),
@@ -109,19 +109,43 @@ fn ask(simulation: &mut Simulation, random: &mut Random) {
     simulation.query(&batch).map(drop).unwrap();
 }
 
-pub fn case(random: &mut Random) -> Outcome {
-    let mut world = World::new();
-    let mut bodies = vec![world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap()];
+/// A simulation that has had other worlds before, what it began with, and how many worlds that were.
+pub type Kept = Option<(Simulation, Snapshot, u32)>;
+
+/// Most worlds that one simulation has, one after the other: its lists never become shorter.
+const MOST_WORLDS: u32 = 64;
+
+/// A simulation of a floor.
+fn started(kept: &mut Kept, fresh: bool) -> &mut Simulation {
+    match kept {
+        Some((simulation, first, worlds)) if !fresh && *worlds < MOST_WORLDS => {
+            *worlds += 1;
+            simulation.restore(first).unwrap();
+        }
+        _ => {
+            let mut world = World::new();
+            world.add(BodyDesc::fixed().with(Collider::half_space())).unwrap();
+            let limits = Limits::none().with_memory(32 << 20).with_pairs(5000);
+            let device = Device::Cpu { threads: Some(1) };
+            let mut simulation = Simulation::within(world, Settings::default(), device, limits).unwrap();
+            let first = simulation.snapshot().unwrap();
+            *kept = Some((simulation, first, 1));
+        }
+    }
+    &mut kept.as_mut().unwrap().0
+}
+
+pub fn case(random: &mut Random, kept: &mut Kept, fresh: bool) -> Outcome {
+    let simulation = started(kept, fresh);
+    let mut bodies: Vec<_> = simulation.world().handles().collect();
     let mut joints = Vec::new();
-    let limits = Limits::none().with_memory(32 << 20).with_pairs(5000);
     let settings = Settings::default().with(|s| {
         (s.iterations, s.substeps) = (1 + random.below(6), 1 + random.below(2));
         if let Some(avbd) = s.avbd_mut() {
             avbd.cold_iterations = 8;
         }
     });
-    let device = Device::Cpu { threads: Some(1) };
-    let mut simulation = Simulation::within(world, settings, device, limits).unwrap();
+    simulation.set_settings(settings).unwrap();
     let mut said = false;
     for step in 0..8 {
         for _ in 0..random.below(6) {
@@ -131,7 +155,7 @@ pub fn case(random: &mut Random) -> Outcome {
         // A step of no length, or one beyond the limits, is refused; the world goes on without it.
         let _ = simulation.step(dt);
         if step == 5 {
-            ask(&mut simulation, random);
+            ask(simulation, random);
         }
         for (body, state) in simulation.bodies().unwrap() {
             assert!(state.position.is_finite() && state.rotation.is_finite(), "step {step}: {body:?} {state:?}");

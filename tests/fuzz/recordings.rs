@@ -1,7 +1,7 @@
 //! Recordings of any stages over any buffers with any push constants, and bytes of any kind in them: the CPU backend
 //! reads zeros and writes nowhere beyond a buffer, and comes to an end.
 
-use super::Outcome;
+use super::{Outcome, Reached};
 use crate::common::Random;
 use crate::common::forged::{noise, of_words};
 use drystone::backend::Runner;
@@ -11,7 +11,23 @@ use drystone::layout::DispatchArgs;
 use drystone::plan::{Buffer, BufferId, Recording};
 use drystone_kernels::gpu::Invocation;
 
-pub fn case(seed: u64, random: &mut Random) -> Outcome {
+/// One thread, and two: threads are not started for every case.
+#[derive(Default)]
+pub struct Runners([Option<Cpu>; 2]);
+
+impl Runners {
+    /// A runner of a recording: a new one, or one that had another recording before.
+    fn load(&mut self, recording: Recording, threads: usize, fresh: bool) -> &mut Cpu {
+        let kept = &mut self.0[threads - 1];
+        match kept {
+            Some(runner) if !fresh => runner.replace(recording).unwrap(),
+            _ => *kept = Some(Cpu::new(recording, Some(threads)).unwrap()),
+        }
+        kept.as_mut().unwrap()
+    }
+}
+
+pub fn case(seed: u64, random: &mut Random, runners: &mut Runners, fresh: bool, reached: &mut Reached) -> Outcome {
     let mut recording = Recording::new("noise");
     let args: Buffer<DispatchArgs> = recording.dispatch_args("args", 3).unwrap();
     let mut pool: Vec<(u32, BufferId)> = Vec::new();
@@ -50,15 +66,13 @@ pub fn case(seed: u64, random: &mut Random) -> Outcome {
     if !accepted {
         return Outcome::Refused;
     }
-    let text = recording.to_string();
-    let mut runner = Cpu::new(recording, Some(1 + (seed % 2) as usize)).unwrap();
+    reached.note(&recording);
+    let runner = runners.load(recording, 1 + (seed % 2) as usize, fresh);
     let sizes: Vec<u64> = runner.recording().buffers().iter().map(|b| b.capacity()).collect();
     for (buffer, size) in (0..).zip(sizes) {
         let words = noise(random, size as usize / 4);
         runner.write_bytes(BufferId(buffer), 0, bytemuck::cast_slice(&words)).unwrap();
     }
-    let before = super::Clock::start();
     runner.run().map(drop).unwrap();
-    assert!(before.took() < super::LONG, "{:?}: {}", before.took(), text);
     Outcome::Accepted
 }

@@ -1,6 +1,6 @@
 //! Scene files: those of the examples, of the corpus, and small built-in scenes, with bytes and values changed.
 
-use super::Outcome;
+use super::{Outcome, Reached, steps};
 use crate::common::Random;
 use drystone::Simulation;
 use drystone::backend::Device;
@@ -19,6 +19,17 @@ pub fn corpus() -> Vec<String> {
         let files = paths.into_iter().filter(|p| p.extension().is_some_and(|e| e == "json"));
         texts.extend(files.map(|path| std::fs::read_to_string(path).unwrap()));
     }
+    // Every solver over what all of them have, and what is chosen otherwise only by who knows of it.
+    let (solvers, soft) = (steps::text("solvers.json"), steps::text("soft.json"));
+    let other = |text: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    };
+    texts.extend((1..=5).map(|solver| other(&solvers, "\"solver\": 0", &format!("\"solver\": {solver}"))));
+    texts.push(other(&soft, "\"substeps\": 1", "\"substeps\": 1, \"substeps_most\": 3, \"row_stiffness\": true"));
+    texts.push(other(&soft, "\"substeps\": 1", "\"substeps\": 2, \"integration\": 1, \"primal\": 8"));
+    texts.push(other(&soft, "\"cold_iterations\": 8", "\"solver\": 1"));
+    texts.push(other(&steps::text("everything.json"), "\"substeps\": 1", "\"row_stiffness\": true, \"primal\": 4"));
     for (name, parameter, value) in [("stack", "bodies", 3.0), ("limbs", "count", 1.0), ("spring_chain", "bodies", 2.0)]
     {
         let scene = scenes::build(name, &BTreeMap::from([(parameter.to_owned(), value)])).unwrap();
@@ -101,19 +112,23 @@ fn mutate(text: &mut String, others: &[String], random: &mut Random) {
     }
 }
 
-pub fn case(texts: &[String], random: &mut Random) -> Outcome {
+pub fn case(texts: &[String], seed: u64, random: &mut Random, reached: &mut Reached) -> Outcome {
     let mut text = texts[random.below(texts.len() as u32) as usize].clone();
     for _ in 0..random.below(4) {
         if !text.is_empty() {
             mutate(&mut text, texts, random);
         }
     }
-    let budget = Budget::default().with_bodies(500).with_colliders(2000);
+    let budget = Budget::default().with_bodies(500).with_colliders(2000).with_particles(500);
     let Ok(scene) = file::parse_within(&text, "fuzz", &budget) else { return Outcome::Refused };
     // What a file may ask for is bounded by what a run may take; time is bounded by steps.
     let mut settings = scene.settings;
     settings.iterations = settings.iterations.min(10);
     settings.substeps = settings.substeps.min(3);
+    settings.substeps_most = settings.substeps_most.min(3);
+    if let Some(avbd) = settings.avbd_mut().filter(|_| seed % 32 > 0) {
+        (avbd.cold_iterations, avbd.cold_reach) = (avbd.cold_iterations.min(12), avbd.cold_reach.min(1));
+    }
     let mut script = Script::new(&scene);
     let limits = Limits::none().with_memory(64 << 20).with_pairs(20_000);
     let device = Device::Cpu { threads: Some(1) };
@@ -123,6 +138,12 @@ pub fn case(texts: &[String], random: &mut Random) -> Outcome {
         if told.is_err() || simulation.step(scene.dt).is_err() {
             return Outcome::Refused;
         }
+        reached.note(&simulation.plan().recording);
+    }
+    for soft in simulation.world().soft_bodies().collect::<Vec<_>>() {
+        let state = simulation.soft(soft).unwrap();
+        let finite = state.positions.iter().chain(&state.velocities).all(|v| v.is_finite());
+        assert!(finite, "{soft:?} {state:?} in\n{text}");
     }
     for (body, state) in simulation.bodies().unwrap() {
         assert!(state.position.is_finite() && state.rotation.is_finite(), "{body:?} {state:?} in\n{text}");

@@ -126,3 +126,71 @@ fn a_run_beyond_its_time_ends_with_what_was_made() {
     let steps = report["steps"].as_u64().unwrap();
     assert!(steps > 0 && steps < 9_999_999, "{steps}");
 }
+
+#[test]
+fn a_grid_of_soft_particles_with_a_side_of_none_is_counted_as_it_would_be_made() {
+    let start = Instant::now();
+    for (soft, wanted) in [
+        (
+            r#""type": "cloth", "corner": [0,0,0], "along": [1,0,0], "across": [0,0,1], "particles": [0, 4294967295]"#,
+            8_589_934_590u64,
+        ),
+        (
+            r#""type": "cloth", "corner": [0,0,0], "along": [1,0,0], "across": [0,0,1], "particles": [1, 900000]"#,
+            1_800_000,
+        ),
+        (r#""type": "block", "size": [1,1,1], "cells": [0, 0, 900000]"#, 3_600_004),
+        (r#""type": "ball", "radius": 1, "cells": 4294967295"#, u64::MAX),
+        (r#""type": "rope", "from": [0,0,0], "to": [1,0,0], "mass": 1, "particles": 4294967295"#, 4_294_967_295),
+    ] {
+        let text = format!(r#"{{"bodies": [], "soft": [{{{soft}}}]}}"#);
+        let error = file::parse(&text, "bomb").expect_err("refused");
+        let told = wanted == u64::MAX || error.contains(&format!("would make {wanted} particles"));
+        assert!(told && error.contains("at most 1000000"), "{soft}: {error}");
+    }
+    assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_file_that_removes_all_of_its_bodies_is_read_in_time() {
+    use std::fmt::Write;
+    let many = 40_000;
+    let (mut bodies, mut joints, mut later) = (String::new(), String::new(), String::new());
+    for i in 0..many {
+        let comma = if i == 0 { "" } else { "," };
+        write!(bodies, r#"{comma}{{"name":"{i}","mass":1,"inertia":[1,1,1]}}"#).unwrap();
+        write!(joints, r#"{comma}{{"name":"{i}","type":"ball","a":"{i}"}}"#).unwrap();
+        write!(later, r#"{comma}{{"at":1,"remove":"{i}"}}"#).unwrap();
+    }
+    let text = format!(r#"{{"bodies":[{bodies}],"joints":[{joints}],"later":[{later}]}}"#);
+    let start = Instant::now();
+    let scene = file::parse(&text, "many").unwrap();
+    assert_eq!((scene.world.len(), scene.later.len()), (many, many));
+    // Every removal asked every joint once.
+    assert!(start.elapsed() < LONG / 2, "{:?}", start.elapsed());
+    let gone = text.replace(r#"{"at":1,"remove":"7"}"#, r#"{"at":1,"remove":"7"},{"at":1,"break":"7"}"#);
+    let error = file::parse(&gone, "many").expect_err("its joint went with the body");
+    assert!(error.contains("there is no joint of that name then"), "{error}");
+}
+
+#[test]
+fn reading_a_scene_is_part_of_its_time_and_every_command_has_a_budget() {
+    let folder = folder("reading");
+    let block = r#"{"type": "block", "size": [9,9,9], "cells": [30, 30, 30]}"#;
+    let large = format!(r#"{{"bodies": [{{"kind": "static"}}], "soft": [{block}]}}"#);
+    std::fs::write(folder.join("large.json"), large).unwrap();
+    std::fs::write(folder.join("bomb.json"), bomb(1, 27, 0.0)).unwrap();
+    // The time is over before the scene is read: no step is made.
+    let output = run(&folder, &["run", "large.json", "--backend", "cpu", "--max-minutes", "0.0001", "--steps", "3"]);
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert!(said(&output).contains("after 0 of 3 steps"), "{}", said(&output));
+    for (command, option) in [
+        (&["sweep", "bomb.json", "--param", "alpha=0.9", "--steps", "2"][..], "--max-pairs"),
+        (&["passes", "bomb.json"][..], "--max-pairs"),
+        (&["sweep", "large.json", "--param", "alpha=0.9", "--max-memory", "1"][..], "--max-memory"),
+        (&["sweep", "pile", "--param", "alpha=0.9", "--max-minutes", "0.0001"][..], "--max-minutes"),
+    ] {
+        let output = run(&folder, command);
+        assert!(!output.status.success() && said(&output).contains(option), "{command:?}: {}", said(&output));
+    }
+}

@@ -11,6 +11,7 @@ mod files;
 mod golden;
 mod outside;
 mod quarantine;
+mod reread;
 mod same_bits;
 mod supply;
 mod unsafe_code;

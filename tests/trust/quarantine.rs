@@ -134,3 +134,19 @@ pub fn on_driver(backend: &Backend) {
     velocity(backend);
     joint(backend);
 }
+
+#[test]
+fn a_body_whose_rotation_overflowed_to_nothing_is_taken_out() {
+    // With rotations of first order, a turn too large for a float was made 0 when it was normalised: finite, and none.
+    for (solver, speed) in [(2.0, 1e30), (2.0, 1e20), (2.0, f32::MAX), (0.0, 1e30), (1.0, 1e30)] {
+        let mut world = weightless();
+        let fast = world.add(dynamic(Vec3::ZERO)).unwrap();
+        let far = world.add(dynamic(Vec3::X * 9.0)).unwrap();
+        let mut settings = Settings::default();
+        settings.set("solver", solver).unwrap();
+        let mut simulation = Simulation::new(world, settings, Backend::Cpu.device()).unwrap();
+        simulation.world_mut().set_velocity(fast, Vec3::ZERO, Vec3::new(0.3, 1.0, 0.2) * speed).unwrap();
+        survive(&mut simulation, 5, &format!("solver {solver}, {speed:e} rad/s"));
+        assert!(simulation.body(far).unwrap().enabled);
+    }
+}

@@ -5,7 +5,7 @@ use drystone::backend::Device;
 use drystone::glam::Vec3;
 use drystone::metrics::Metrics;
 use drystone::state::Capacities;
-use drystone::world::{BodyDesc, Collider, JointDesc, World};
+use drystone::world::{AttachmentDesc, BodyDesc, Cloth, Collider, JointDesc, SoftDesc, SoftSurface, Solid, World};
 use drystone::{BodyState, Settings, Simulation};
 
 /// Bodies that meet in the air, and on the ground.
@@ -20,8 +20,12 @@ fn world() -> World {
 }
 
 fn states(world: World, room: Capacities) -> (u64, Vec<BodyState>) {
+    states_with(Settings::default(), world, room)
+}
+
+fn states_with(settings: Settings, world: World, room: Capacities) -> (u64, Vec<BodyState>) {
     let device = Device::Cpu { threads: Some(2) };
-    let mut simulation = Simulation::with_capacities(world, Settings::default(), device, room).unwrap();
+    let mut simulation = Simulation::with_capacities(world, settings, device, room).unwrap();
     for _ in 0..90 {
         simulation.step(DT).unwrap();
     }
@@ -58,4 +62,64 @@ fn room_for_anything_changes_no_bit() {
         ..Capacities::default()
     };
     assert!(states(world(), room) == alone);
+}
+
+/// More than any of these worlds needs.
+fn plenty() -> Capacities {
+    Capacities {
+        bodies: 300,
+        colliders: 500,
+        pairs: 9000,
+        manifolds: 7000,
+        joints: 33,
+        joint_rows: 200,
+        particles: 400,
+        soft_entries: 3000,
+        springs: 90,
+        membranes: 300,
+        hinges: 400,
+        tetrahedra: 100,
+        attachments: 50,
+        soft_faces: 500,
+        soft_pairs: 9000,
+        ..Capacities::default()
+    }
+}
+
+#[test]
+fn room_changes_no_bit_with_solvers_that_go_from_pair_to_pair() {
+    for solver in 3..=5 {
+        let mut settings = Settings::default();
+        settings.set("solver", f64::from(solver)).unwrap();
+        let mut jointed = world();
+        let bodies: Vec<_> = jointed.handles().skip(1).collect();
+        for pair in bodies.windows(2).step_by(3) {
+            jointed.add_joint(JointDesc::rope(pair[0], pair[1], 1.5)).unwrap();
+        }
+        let alone = states_with(settings, jointed.clone(), Capacities::default());
+        assert!(states_with(settings, jointed, plenty()) == alone, "solver {solver}");
+    }
+}
+
+#[test]
+fn room_changes_no_bit_of_soft_bodies_that_meet() {
+    let soft = |room: Capacities| {
+        let mut world = world();
+        let surface = SoftSurface::new(0.02, 0.5).meeting_soft();
+        let cloth = |height: f32| {
+            let corner = Vec3::new(-1.0, height, -1.0);
+            SoftDesc::cloth(corner, Vec3::X * 4.0, Vec3::Z * 4.0, (7, 7), &Cloth::default()).touching(surface)
+        };
+        let block = SoftDesc::block(Vec3::new(1.0, 1.4, 1.0), Vec3::splat(0.5), (2, 2, 2), &Solid::default());
+        let all = [cloth(0.7), cloth(0.8), block.touching(surface)].map(|desc| world.add_soft(desc).unwrap());
+        world.attach(AttachmentDesc::to_world(all[1], 0)).unwrap();
+        let device = Device::Cpu { threads: Some(2) };
+        let mut simulation = Simulation::with_capacities(world, Settings::default(), device, room).unwrap();
+        for _ in 0..40 {
+            simulation.step(DT).unwrap();
+        }
+        let positions = all.map(|soft| simulation.soft(soft).unwrap().positions);
+        (positions, Metrics::of(&mut simulation).unwrap().pose_hash)
+    };
+    assert!(soft(plenty()) == soft(Capacities::default()));
 }

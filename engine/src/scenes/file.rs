@@ -230,8 +230,10 @@ fn settings(value: &Value) -> Checked<Settings> {
 struct Names {
     /// Bodies, and what may move them.
     bodies: BTreeMap<String, BodyKind>,
-    /// Joints, and what their bodies are called.
-    joints: BTreeMap<String, Vec<String>>,
+    /// Joints.
+    joints: BTreeMap<String, ()>,
+    /// Joints of a body.
+    joints_of: BTreeMap<String, Vec<String>>,
 }
 
 /// Adds what goes by a name.
@@ -284,8 +286,10 @@ fn action(word: &str, value: &Value, names: &mut Names) -> Checked<Action> {
         "remove" => {
             let body = known(&names.bodies, "body", value)?;
             names.bodies.remove(&body);
-            // Its joints go with it.
-            names.joints.retain(|_, bodies| !bodies.contains(&body));
+            // Its joints go with it. Those that are gone already are listed still.
+            for joint in names.joints_of.remove(&body).unwrap_or_default() {
+                names.joints.remove(&joint);
+            }
             return Ok(Action::Remove { body });
         }
         "break" => return known(&names.joints, "joint", value).map(|joint| Action::Break { joint }),
@@ -376,7 +380,10 @@ fn scene(value: &Value, name: &str, budget: &Budget) -> Checked<Scene> {
         each(v, |v| {
             let joints::Added { name, joint, bodies } = joints::add(v, &mut world)?;
             if let Some(name) = name {
-                called(&mut names.joints, &name, "joint", bodies)?;
+                called(&mut names.joints, &name, "joint", ())?;
+                for body in bodies {
+                    names.joints_of.entry(body).or_default().push(name.clone());
+                }
                 world.set_joint_name(joint, &name)?;
             }
             Ok(())

@@ -110,9 +110,9 @@ fn surface(value: &Value, usual: Option<SoftSurface>) -> Checked<Option<SoftSurf
     Ok(Some(surface))
 }
 
-/// Whether a budget has room for so many particles more.
+/// Whether a budget has room for so many particles more: those of a grid, which has at least two along each side.
 fn room(budget: &Budget, world: &World, sides: &[u32], more: u32) -> Checked<()> {
-    let wanted = sides.iter().fold(1usize, |n, s| n.saturating_mul(s.saturating_add(more) as usize));
+    let wanted = sides.iter().fold(1usize, |n, s| n.saturating_mul(s.saturating_add(more).max(2) as usize));
     budget.check_particles(world, wanted).map_err(Problem::new)
 }
 
@@ -143,7 +143,7 @@ fn described(o: &mut Object<'_>, world: &World, budget: &Budget) -> Checked<Soft
         "ball" => {
             let (centre, radius) = (o.get("centre", vector)?.unwrap_or_default(), o.need("radius", single)?);
             let cells = o.need("cells", integer)?;
-            room(budget, world, &[cells; 3], 1)?;
+            room(budget, world, &[cells.max(2); 3], 1)?;
             SoftDesc::ball(centre, radius, cells, &solid(o)?)
         }
         _ => {

@@ -30,9 +30,4 @@ impl Limits {
         self.pairs = Some(pairs);
         self
     }
-
-    /// Whether any limit is set.
-    pub(crate) fn are_any(&self) -> bool {
-        *self != Self::default()
-    }
 }

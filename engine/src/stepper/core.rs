@@ -100,8 +100,6 @@ pub(crate) struct Core {
     pub(super) prepared: Option<Unrecorded>,
     pub(super) history: History,
     pub(super) swept: Swept,
-    /// Pairs and manifolds of the last step.
-    pub(super) counted: (u32, u32),
     /// Sub-steps made.
     pub(super) made: u64,
     pub(super) quarantined: Vec<BodyHandle>,
@@ -148,7 +146,6 @@ impl Core {
             resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0, soft: true }),
             history: History::default(),
             swept: Swept::ALL,
-            counted: (0, 0),
             made: 0,
             quarantined: Vec::new(),
             fell_back: false,
@@ -186,17 +183,6 @@ impl Core {
 
     pub fn limit_pairs(&mut self, pairs: Option<u32>) {
         self.options.limits.pairs = pairs;
-    }
-
-    /// Whether the prepared step may fail after it has already changed the state: when it needs longer lists than
-    /// memory or limits allow, edits have reached the device by then, and sub-steps may have been made.
-    pub(super) fn may_fail_in_the_middle(&self) -> bool {
-        let does_something = self.settings.substeps > 1
-            || self.prepared.as_ref().is_some_and(|p| !p.sent.is_empty() || p.resend.is_some());
-        let Capacities { pairs, manifolds, .. } = self.plan.capacities;
-        let full = |count: u32, room: u32| u64::from(count) * 8 > u64::from(room) * 7;
-        let may_grow = full(self.counted.0, pairs) || full(self.counted.1, manifolds) || !self.started;
-        does_something && (self.options.limits.are_any() || may_grow)
     }
 
     /// Makes a new plan when lists are too short for the world or for what the device reported, or when settings

@@ -288,8 +288,8 @@ impl Stepper<Box<dyn Runner>> {
     /// Runs the prepared step and waits for it once. A step whose lists were too short is repeated with longer ones,
     /// with the same result as if they had been long enough. A step that fails because lists may not grow, or because
     /// there is no memory for them, is not made at all: the world is unchanged, and its edits are pending for the
-    /// next try. (Exception: without limits and with lists far from full, the state before the step is not kept; then
-    /// edits and completed sub-steps stay.)
+    /// next try. What such a step would lose is kept meanwhile: what edited bodies had before, and with several
+    /// sub-steps a copy of the persistent buffers.
     ///
     /// A step that is void is not made, and its report is empty: `prepare` was called again since, the world was
     /// replaced by a snapshot or an earlier frame, or another stepper prepared it.

@@ -48,9 +48,9 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether there was no change.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.colliders.is_empty() && self.hulls.is_empty() && self.joints.is_empty()
+    /// Slots of the bodies that were edited, some more than once.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = u32> {
+        self.edits.iter().map(|(slot, _)| *slot)
     }
 }
 

@@ -90,9 +90,9 @@ impl Hull {
         })
     }
 
-    /// Rebuilds a saved hull from its vertices relative to the centre of mass, the loops of its faces, and the values
-    /// that were computed from the unrounded points. Everything else is derived. An error says why the data is no
-    /// hull.
+    /// Rebuilds a saved hull from its vertices, the loops of its faces, and the values that were computed from the
+    /// unrounded points. Everything else is derived. An error says why the data is no hull. Its vertices need not be
+    /// relative to the centre of mass: see [`Hull::is_centred`].
     pub(super) fn from_parts(
         vertices: Vec<Vec3>,
         loops: Vec<Vec<u32>>,
@@ -126,15 +126,15 @@ impl Hull {
             face.offset > 0.0 && corners.iter().all(|v| off(face, *v) <= 1e-3 * size as f32)
         };
         if !faces.iter().zip(&loops).all(flat) {
-            return Err("its faces are not those of a convex body around its centre of mass".to_owned());
+            return Err("its faces are not those of a convex body around its origin".to_owned());
         }
         let edges = edges(&vertices, &faces, &loops).ok_or("its surface is not closed")?;
         let exact: Vec<DVec3> = vertices.iter().map(|v| v.as_dvec3()).collect();
-        let (found, middle, about) = moments(&exact, &loops);
+        let (found, _, about) = moments(&exact, &loops);
         let scale = (about.x_axis.length() + about.y_axis.length() + about.z_axis.length()).max(f64::MIN_POSITIVE);
         let apart = inertia - about;
         let apart = apart.x_axis.length() + apart.y_axis.length() + apart.z_axis.length();
-        let close = (volume - found).abs() <= 1e-3 * found && apart <= 1e-2 * scale && middle.length() <= 1e-3 * size;
+        let close = (volume - found).abs() <= 1e-3 * found && apart <= 1e-2 * scale;
         let placed = centre.abs().max_element() <= 1e30;
         if !(found > 0.0 && close && placed) {
             return Err(format!("volume {volume}, inertia or centre {centre} are not those of its shape"));
@@ -143,15 +143,24 @@ impl Hull {
         Ok(Self { loops: loops.concat(), vertices, faces, edges, half, thickness, centre, volume, inertia, hash })
     }
 
-    /// The same hull with its tables relative to the origin of its points instead of the centre of mass.
+    /// The same hull with its tables relative to the origin of its points instead of the centre of mass. They are made
+    /// from the vertices as they are then, so that a saved one is the same again.
     pub(super) fn around_origin(mut self) -> Self {
         let shift = self.centre.as_vec3();
         self.vertices.iter_mut().for_each(|v| *v += shift);
-        self.faces.iter_mut().for_each(|f| f.offset += f.normal.dot(shift));
-        self.edges.iter_mut().for_each(|e| e.start += shift);
+        let loops: Vec<Vec<u32>> = self.faces().map(|(_, corners)| corners.to_vec()).collect();
+        self.faces = planes(&self.vertices, &loops).0;
+        self.edges = edges(&self.vertices, &self.faces, &loops).unwrap_or(self.edges);
         self.hash = fnv1a(bytemuck::cast_slice::<_, u8>(&self.vertices).iter().copied());
         self.centre = DVec3::ZERO;
         self
+    }
+
+    /// Whether its vertices are relative to its centre of mass, as those of a body's collider are.
+    pub(super) fn is_centred(&self) -> bool {
+        let corners: Vec<DVec3> = self.vertices.iter().map(|v| v.as_dvec3()).collect();
+        let loops: Vec<Vec<u32>> = self.faces().map(|(_, corners)| corners.to_vec()).collect();
+        moments(&corners, &loops).1.length() <= 1e-3 * f64::from(self.half.max_element())
     }
 
     /// Its vertices, in the space of the user's points.

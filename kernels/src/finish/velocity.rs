@@ -40,11 +40,13 @@ layout! {
     }
 }
 
-/// Whether every number of a pose is finite.
+/// Whether a pose is one: its position is finite, and its rotation about as long as 1. One that is too large for a float
+/// was made 0 when it was normalised.
 #[inline(always)]
 fn is_pose(pose: &Pose) -> bool {
     let (p, q) = (pose.position, pose.rotation);
-    finite(p.x) & finite(p.y) & finite(p.z) & finite(q.x) & finite(q.y) & finite(q.z) & finite(q.s)
+    let square = q.x * q.x + q.y * q.y + q.z * q.z + q.s * q.s;
+    finite(p.x) & finite(p.y) & finite(p.z) & (square > 0.5) & (square < 2.0)
 }
 
 /// Finishes one body.

@@ -76,6 +76,13 @@ pub fn pair_of(e: &Entry, contacts: u32) -> u32 {
     if e.kind() == entry::CONTACT { e.manifold() } else { contacts.wrapping_add(e.joint()) }
 }
 
+/// What a manifold or joint draws its colour and its priority by. The room that there is for manifolds must not matter:
+/// it depends on what there was before.
+#[inline(always)]
+pub fn name_of(item: u32, contacts: u32) -> u32 {
+    if item >= contacts { (item - contacts) | 1 << 31 } else { item }
+}
+
 /// The row of a body, or none of the world's.
 #[inline(always)]
 pub fn row_of(rows: &impl Load<u32>, body: u32, entries: &Read<'_, Entry>) -> EntryRange {
@@ -104,7 +111,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
     }
     let solved = b.counters.at(counter::SOLVED);
     let (body_a, body_b) = ends(item, push.manifolds, &b.manifolds, &b.joints, solved);
-    let turn = hash(item.wrapping_add(push.round.wrapping_mul(0x9e37_79b9)));
+    let name = name_of(item, push.manifolds);
+    let turn = hash(name.wrapping_add(push.round.wrapping_mul(0x9e37_79b9)));
     let mut mine = NONE;
     let mut next = NONE;
     if body_a != NONE {
@@ -123,7 +131,7 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
                     let colour = b.colours.at(other);
                     if other != item && colour < COLOURS {
                         used |= 1 << colour;
-                        gives_way = gives_way || (colour == mine && precedes(other, item));
+                        gives_way = gives_way || (colour == mine && precedes(name_of(other, push.manifolds), name));
                     }
                     e += 1;
                 }

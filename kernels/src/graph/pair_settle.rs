@@ -7,7 +7,7 @@ use crate::detect::manifold::Manifold;
 use crate::gpu::{Load, Store};
 use crate::graph::colour::precedes;
 use crate::graph::colour_settle::UNSOLVED;
-use crate::graph::pair_colour::{COLOURS, ends, pair_of, row_of};
+use crate::graph::pair_colour::{COLOURS, ends, name_of, pair_of, row_of};
 use crate::solve::joints::Joint;
 use crate::state::rigid::{Entry, NONE, entry, node};
 use crate::{layout, stage};
@@ -55,7 +55,8 @@ pub fn run(item: u32, push: &Push, b: &mut Bindings<'_>) {
             while e < near.end {
                 // SAFETY: `row` has held the end against the number of entries.
                 let other = pair_of(&unsafe { b.entries.known(e) }, push.manifolds);
-                if other != item && b.coloured.at(other) == mine && precedes(other, item) {
+                let first = precedes(name_of(other, push.manifolds), name_of(item, push.manifolds));
+                if other != item && b.coloured.at(other) == mine && first {
                     colour = COLOURS;
                 }
                 e += 1;

@@ -38,13 +38,6 @@ pub(crate) struct Changed {
 #[derive(Clone, Debug)]
 pub(crate) struct SentJoints(Vec<Changed>);
 
-impl SentJoints {
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
 /// All joints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joints {

@@ -169,7 +169,7 @@ pub(super) fn load(r: &mut Reader<'_>, pool: &Pool, table: &HullTable, index: u3
     }
     for (collider, hull) in desc.colliders.iter().zip(&hulls) {
         let fits = match &collider.shape {
-            Shape::ConvexHull(of) => table.entry(*hull).is_some_and(|entry| entry.hull.is(of)),
+            Shape::ConvexHull(of) => of.is_centred() && table.entry(*hull).is_some_and(|entry| entry.hull.is(of)),
             // What stands in for it where bodies are continuous.
             _ if *hull != NONE => table.entry(*hull).is_some_and(|entry| {
                 collider.stand_in().is_some_and(|made| made.is_ok_and(|made| entry.hull.is(&made)))

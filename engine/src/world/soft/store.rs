@@ -363,7 +363,10 @@ impl World {
         if self.soft.attachments.len() >= 1 << soft_entry::BITS {
             return Err(WorldError::Full { what: "attachments", limit: 1 << soft_entry::BITS });
         }
-        let desc = AttachmentDesc { anchor: Some(desc.anchor.unwrap_or(anchor)), ..desc };
+        let anchor = desc.anchor.unwrap_or(anchor);
+        // From a place that is far enough off, that of the particle is beyond the range of numbers.
+        finite3("anchor", anchor)?;
+        let desc = AttachmentDesc { anchor: Some(anchor), ..desc };
         self.soft.attachments.push(AttachmentSlot { desc: Some(desc), broken: false });
         self.soft.change();
         Ok(self.soft.attachment_handle(self.soft.attachment_count() - 1))
