@@ -189,6 +189,10 @@ pub trait Runner: Send {
     /// Reads part of a buffer. Waits for the device. An error when the handle is unknown or the range is outside the
     /// buffer.
     fn read_bytes(&mut self, buffer: BufferId, offset: u64, into: &mut [u8]) -> Result<()>;
+    /// Whether reads and writes are plain copies, for which nothing is submitted and nobody waits.
+    fn copies_at_once(&self) -> bool {
+        false
+    }
     /// Prepares another recording over the same buffers, begun with [`Recording::sharing`] from
     /// [`Runner::recording`]. Allocates the buffers that only the new recording has; they live until it is detached
     /// or the runner is dropped.

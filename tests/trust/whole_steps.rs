@@ -116,59 +116,57 @@ fn a_step_for_which_the_system_has_no_memory_is_not_half_made() {
 #[ignore = "needs a process with little memory: the test above starts it"]
 fn without_memory() {
     let many = 4000;
-    for substeps in [1, 3] {
-        let settings = Settings::default().with(|s| s.substeps = substeps);
-        let make = || {
-            let mut world = weightless();
-            let mut bodies: Vec<_> = (0..many)
-                .map(|i| world.add(dynamic(Vec3::new((i % 64) as f32, 0.0, (i / 64) as f32) * 3.0)).unwrap())
-                .collect();
-            bodies.push(world.add(BodyDesc::kinematic().at(Vec3::Y * 50.0).with(cube())).unwrap());
-            bodies.push(world.add(dynamic(Vec3::Y * 70.0)).unwrap());
-            let mut simulation = Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap();
-            for _ in 0..3 {
-                simulation.step(DT).unwrap();
-            }
-            (simulation, bodies)
-        };
-        let speak = |simulation: &mut Simulation, bodies: &[BodyHandle]| {
-            let world = simulation.world_mut();
-            world.set_target(bodies[many], Vec3::new(1.0, 51.0, 0.0), Quat::IDENTITY).unwrap();
-            world.apply_force(bodies[many + 1], Vec3::X * 6e4, Vec3::ZERO).unwrap();
-            world.apply_impulse(bodies[many + 1], Vec3::Z * 1000.0, Vec3::ZERO).unwrap();
-        };
-        let place = |simulation: &mut Simulation, bodies: &[BodyHandle], at: &dyn Fn(usize) -> Vec3| {
-            for (i, &body) in bodies[..many].iter().enumerate() {
-                simulation.world_mut().set_pose(body, at(i), Quat::IDENTITY).unwrap();
-            }
-        };
-        let apart = |i: usize| Vec3::new((i % 64) as f32, 1.0, (i / 64) as f32) * 3.0;
-        let (mut free, bodies) = make();
-        speak(&mut free, &bodies);
-        place(&mut free, &bodies, &apart);
-        free.step(DT).unwrap();
+    let settings = Settings::default();
+    let make = || {
+        let mut world = weightless();
+        let mut bodies: Vec<_> = (0..many)
+            .map(|i| world.add(dynamic(Vec3::new((i % 64) as f32, 0.0, (i / 64) as f32) * 3.0)).unwrap())
+            .collect();
+        bodies.push(world.add(BodyDesc::kinematic().at(Vec3::Y * 50.0).with(cube())).unwrap());
+        bodies.push(world.add(dynamic(Vec3::Y * 70.0)).unwrap());
+        let mut simulation = Simulation::new(world, settings, Device::Cpu { threads: Some(1) }).unwrap();
+        for _ in 0..3 {
+            simulation.step(DT).unwrap();
+        }
+        (simulation, bodies)
+    };
+    let speak = |simulation: &mut Simulation, bodies: &[BodyHandle]| {
+        let world = simulation.world_mut();
+        world.set_target(bodies[many], Vec3::new(1.0, 51.0, 0.0), Quat::IDENTITY).unwrap();
+        world.apply_force(bodies[many + 1], Vec3::X * 6e4, Vec3::ZERO).unwrap();
+        world.apply_impulse(bodies[many + 1], Vec3::Z * 1000.0, Vec3::ZERO).unwrap();
+    };
+    let place = |simulation: &mut Simulation, bodies: &[BodyHandle], at: &dyn Fn(usize) -> Vec3| {
+        for (i, &body) in bodies[..many].iter().enumerate() {
+            simulation.world_mut().set_pose(body, at(i), Quat::IDENTITY).unwrap();
+        }
+    };
+    let apart = |i: usize| Vec3::new((i % 64) as f32, 1.0, (i / 64) as f32) * 3.0;
+    let (mut free, bodies) = make();
+    speak(&mut free, &bodies);
+    place(&mut free, &bodies, &apart);
+    free.step(DT).unwrap();
 
-        let (mut short, bodies) = make();
-        let (before, steps) = (states(&mut short), short.steps());
-        speak(&mut short, &bodies);
-        place(&mut short, &bodies, &|_| Vec3::ZERO);
-        for _ in 0..2 {
-            let error = short.step(DT).map(drop).unwrap_err();
-            assert!(matches!(error, Error::OutOfHostMemory { .. }), "{error}");
-            assert!(states(&mut short) == before, "{substeps} sub-steps: nothing was made");
-            assert_eq!(short.steps(), steps);
-        }
-        place(&mut short, &bodies, &apart);
-        short.step(DT).unwrap();
-        let found = states(&mut short);
-        assert!((found[many + 1].linear_velocity.z - 1.0).abs() < 1e-3, "{substeps} sub-steps: the impulse, once");
-        assert!(found == states(&mut free), "{substeps} sub-steps: the same bits as if it had not failed");
-        for _ in 0..2 {
-            short.step(DT).unwrap();
-            free.step(DT).unwrap();
-        }
-        assert!(states(&mut short) == states(&mut free), "{substeps} sub-steps: and so on");
+    let (mut short, bodies) = make();
+    let (before, steps) = (states(&mut short), short.steps());
+    speak(&mut short, &bodies);
+    place(&mut short, &bodies, &|_| Vec3::ZERO);
+    for _ in 0..2 {
+        let error = short.step(DT).map(drop).unwrap_err();
+        assert!(matches!(error, Error::OutOfHostMemory { .. }), "{error}");
+        assert!(states(&mut short) == before, "nothing was made");
+        assert_eq!(short.steps(), steps);
     }
+    place(&mut short, &bodies, &apart);
+    short.step(DT).unwrap();
+    let found = states(&mut short);
+    assert!((found[many + 1].linear_velocity.z - 1.0).abs() < 1e-3, "the impulse, once");
+    assert!(found == states(&mut free), "the same bits as if it had not failed");
+    for _ in 0..2 {
+        short.step(DT).unwrap();
+        free.step(DT).unwrap();
+    }
+    assert!(states(&mut short) == states(&mut free), "and so on");
 }
 
 /// The same on a driver.

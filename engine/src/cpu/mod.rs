@@ -234,6 +234,10 @@ impl Runner for Cpu {
         Ok(())
     }
 
+    fn copies_at_once(&self) -> bool {
+        true
+    }
+
     fn attach(&mut self, recording: Recording) -> Result<Part> {
         recording.check_shares(&self.recording)?;
         let mut new = blocks(&recording, self.memory.len())?;

@@ -30,4 +30,9 @@ impl Limits {
         self.pairs = Some(pairs);
         self
     }
+
+    /// Whether any limit is set.
+    pub(crate) fn are_any(&self) -> bool {
+        *self != Self::default()
+    }
 }

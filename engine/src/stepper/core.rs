@@ -100,6 +100,8 @@ pub(crate) struct Core {
     pub(super) prepared: Option<Unrecorded>,
     pub(super) history: History,
     pub(super) swept: Swept,
+    /// Pairs and manifolds of the last step.
+    pub(super) counted: (u32, u32),
     /// Sub-steps made.
     pub(super) made: u64,
     pub(super) quarantined: Vec<BodyHandle>,
@@ -146,6 +148,7 @@ impl Core {
             resend: Some(Resend { bodies: 0, colliders: 0, joints: 0, frames: 0, soft: true }),
             history: History::default(),
             swept: Swept::ALL,
+            counted: (0, 0),
             made: 0,
             quarantined: Vec::new(),
             fell_back: false,
@@ -183,6 +186,15 @@ impl Core {
 
     pub fn limit_pairs(&mut self, pairs: Option<u32>) {
         self.options.limits.pairs = pairs;
+    }
+
+    /// Whether a step is likely to need longer lists, which limits or memory may refuse: limits are set, lists are
+    /// nearly full, or nobody knows yet how full they will be.
+    pub(super) fn may_grow(&self) -> bool {
+        let Capacities { pairs, manifolds, .. } = self.plan.capacities;
+        let full = |count: u32, room: u32| u64::from(count) * 8 > u64::from(room) * 7;
+        let full = full(self.counted.0, pairs) || full(self.counted.1, manifolds);
+        full || !self.started || self.options.limits.are_any()
     }
 
     /// Makes a new plan when lists are too short for the world or for what the device reported, or when settings

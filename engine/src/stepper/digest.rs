@@ -58,6 +58,7 @@ impl Core {
             times,
             ..StepReport::default()
         };
+        self.counted = (report.pairs, report.manifolds);
         if self.options.expects && results.overflow == 0 && !results.undone {
             self.swept.learn(results.counters);
         }

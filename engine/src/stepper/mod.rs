@@ -289,7 +289,9 @@ impl Stepper<Box<dyn Runner>> {
     /// with the same result as if they had been long enough. A step that fails because lists may not grow, or because
     /// there is no memory for them, is not made at all: the world is unchanged, and its edits are pending for the
     /// next try. What such a step would lose is kept meanwhile: what edited bodies had before, and with several
-    /// sub-steps a copy of the persistent buffers.
+    /// sub-steps a copy of the persistent buffers. (Exception: while no limits are set and lists are far from full,
+    /// nothing is copied that a device would have to be waited for, nor with several sub-steps. A step that then
+    /// suddenly needs more memory than there is leaves its edits and the sub-steps made until then.)
     ///
     /// A step that is void is not made, and its report is empty: `prepare` was called again since, the world was
     /// replaced by a snapshot or an earlier frame, or another stepper prepared it.

@@ -5,6 +5,10 @@
 //! Up to `gate` a step changes nothing but what `edits` writes of the bodies that were edited, and one that does not
 //! fit ends there. So one sub-step costs a copy of what those bodies had, and nothing when there are no edits. Of
 //! several sub-steps some may have been made when one does not fit: they cost a copy of the persistent buffers.
+//!
+//! Nobody pays for that without need. A copy for which a device would have to be waited for, and one of everything, is
+//! made only where lists are likely to grow (`Core::may_grow`). A step that needs several times the room of the one
+//! before, and gets no memory for it, is half made where no copy was.
 
 use super::core::Core;
 use super::sending::Resend;
@@ -83,7 +87,11 @@ impl Stepper<Box<dyn Runner>> {
             return Ok(None);
         };
         let (resend, capacities) = (prepared.resend, self.core.plan.capacities);
-        let device = if self.core.settings.recorded_substeps() > 1 || self.core.planned.adaptive {
+        let several = self.core.settings.recorded_substeps() > 1 || self.core.planned.adaptive;
+        if !self.core.may_grow() && (several || !self.device.copies_at_once()) {
+            return Ok(None);
+        }
+        let device = if several {
             let mut host = self.core.host_state();
             host.world.unsend(prepared.sent.clone());
             OnDevice::All(Box::new(host), self.read_persistent()?)
@@ -124,11 +132,11 @@ impl Stepper<Box<dyn Runner>> {
     /// Restores the state before the step.
     pub(super) fn undo(&mut self, before: Before) -> Result<()> {
         let Before { device, resend, capacities } = before;
-        if let OnDevice::Edited { made, .. } = &device {
-            if self.steps_on_device()? != *made as u32 {
-                // It was made, and failed behind that: its edits must not be made twice.
-                return Ok(());
-            }
+        if let OnDevice::Edited { made, .. } = &device
+            && self.steps_on_device()? != *made as u32
+        {
+            // It was made, and failed behind that: its edits must not be made twice.
+            return Ok(());
         }
         let core = &mut self.core;
         match device {
