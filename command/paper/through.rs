@@ -17,7 +17,7 @@ fn above([a, b, c]: [Vec3; 3], point: Vec3) -> Option<f32> {
     let area = u.x * v.z - u.z * v.x;
     let (s, t) = ((p.x * v.z - p.z * v.x) / area, (u.x * p.z - u.z * p.x) / area);
     let inside = area.abs() > 1e-12 && s >= 0.0 && t >= 0.0 && s + t <= 1.0;
-    inside.then(|| p.y - u.y * s - v.y * t)
+    inside.then_some(p.y - u.y * s - v.y * t)
 }
 
 /// How many bodies are below every place of the soft surfaces above or below them, or beside all and below all.

@@ -93,10 +93,10 @@ impl Reached {
     /// Those that a recording dispatches with a workgroup, or with as many as the device says.
     fn note(&mut self, recording: &Recording) {
         for command in recording.commands() {
-            if let Command::Dispatch { invocation, groups } = command {
-                if *groups != Groups::Direct(0) {
-                    self.0[number_of(invocation.stage.name)] = true;
-                }
+            if let Command::Dispatch { invocation, groups } = command
+                && *groups != Groups::Direct(0)
+            {
+                self.0[number_of(invocation.stage.name)] = true;
             }
         }
     }

@@ -126,7 +126,7 @@ pub fn case(texts: &[String], seed: u64, random: &mut Random, reached: &mut Reac
     settings.iterations = settings.iterations.min(10);
     settings.substeps = settings.substeps.min(3);
     settings.substeps_most = settings.substeps_most.min(3);
-    if let Some(avbd) = settings.avbd_mut().filter(|_| seed % 32 > 0) {
+    if let Some(avbd) = settings.avbd_mut().filter(|_| !seed.is_multiple_of(32)) {
         (avbd.cold_iterations, avbd.cold_reach) = (avbd.cold_iterations.min(12), avbd.cold_reach.min(1));
     }
     let mut script = Script::new(&scene);

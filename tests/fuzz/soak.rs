@@ -114,10 +114,10 @@ fn live(steps: u64, threads: usize, mut watch: impl FnMut(u64)) -> Life {
         if step % 1000 == 400 {
             let to = AttachmentDesc::to_world(softs[0], 4).at(Vec3::Y * 2.5).stiffness(500.0).max_force(400.0);
             held = Some(world.attach(to).unwrap());
-        } else if step % 1000 == 800 {
-            if let Some(held) = held.take() {
-                world.detach(held).unwrap();
-            }
+        } else if step % 1000 == 800
+            && let Some(held) = held.take()
+        {
+            world.detach(held).unwrap();
         }
         if step % 50 == 0 {
             let push = Vec3::new(random.range(-3.0, 3.0), random.range(0.0, 8.0), random.range(-3.0, 3.0));

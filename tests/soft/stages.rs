@@ -114,7 +114,7 @@ fn nothing_goes_through_the_cloth_that_articulated_bodies_fall_onto() {
                 let (u, v, p) = (b - a, c - a, p - a);
                 let area = u.x * v.z - u.z * v.x;
                 let (s, t) = ((p.x * v.z - p.z * v.x) / area, (u.x * p.z - u.z * p.x) / area);
-                (s >= 0.0 && t >= 0.0 && s + t <= 1.0).then(|| p.y - u.y * s - v.y * t)
+                (s >= 0.0 && t >= 0.0 && s + t <= 1.0).then_some(p.y - u.y * s - v.y * t)
             });
             heights.fold(f32::NEG_INFINITY, f32::max)
         };
