@@ -88,6 +88,7 @@ fn built_in_scenes_name_what_is_worth_following() {
         ("rods", "ball 3", Some("rod 3")),
         ("limbs", "limb 4", Some("joint 4")),
         ("joint_grid", "middle", None),
+        ("ragdoll_cloth", "last cube", None),
     ] {
         let world = scenes::build(scene, &Default::default()).unwrap().world;
         assert!(world.find(body).is_some(), "{scene}: {body}");

@@ -37,6 +37,10 @@ pub fn ragdoll_cloth(blocks: u32, chains: u32, side: u32, width: f32) -> Result<
         }
         low += number.div_ceil(wide * deep) as f32 * room.y;
     }
+    let (first, last) = (world.handles().next(), world.handles().last());
+    for (body, name) in [(first, "first cube"), (last, "last cube")] {
+        body.map_or(Ok(()), |body| world.set_name(body, name))?;
+    }
     Ok(world)
 }
 
