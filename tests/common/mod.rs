@@ -16,7 +16,7 @@ use drystone::scenes::{self, Scene, Script};
 use drystone::vulkan::{Loader, OwnDevice, OwnDeviceOptions, VulkanRunner};
 use drystone::{Settings, Simulation};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Part of the name of each Vulkan device that tests run on, and its subgroup size.
 pub const DRIVERS: [(&str, u32); 2] = [("llvmpipe", 8), ("SwiftShader", 4)];
@@ -73,6 +73,22 @@ pub fn on_every_backend(test: impl Fn(&Backend)) {
     test(&Backend::Cpu);
     for (name, _) in DRIVERS {
         on_device(name, &test);
+    }
+}
+
+/// Calls `test` for every backend, on devices that all tests of the program have together: their pipelines are made once.
+/// SwiftShader takes a quarter of a minute for those of a step. For programs of many such tests; that nothing is left
+/// behind on a device, the layers say only where it is closed, in other programs. What they say fails the test that ends
+/// next.
+pub fn on_shared_backends(test: impl Fn(&Backend)) {
+    static OPEN: Mutex<BTreeMap<&str, Arc<OwnDevice>>> = Mutex::new(BTreeMap::new());
+    test(&Backend::Cpu);
+    for (name, _) in DRIVERS {
+        let open = || OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = open().entry(name).or_insert_with(|| self::open(name)).clone();
+        test(&Backend::Vulkan(device.clone()));
+        let messages = device.validation().take();
+        assert!(messages.is_empty(), "validation on {name}:\n{}", messages.join("\n"));
     }
 }
 

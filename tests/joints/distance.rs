@@ -5,7 +5,7 @@ use drystone::world::JointDesc;
 
 #[test]
 fn a_rope_pulls_and_never_pushes() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let mut world = World::new();
         let body = world.add(cube(Vec3::Y * -0.5, 4.0)).unwrap();
         let joint = world.add_joint(JointDesc::rope(body, None, 1.0)).unwrap();

@@ -42,7 +42,7 @@ fn what_makes_no_sense_is_refused_by_name() {
 
 #[test]
 fn a_removed_body_takes_its_joints_along() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let name = backend.name();
         let mut world = World::new();
         let top = world.add(cube(Vec3::ZERO, 1.0)).unwrap();

@@ -24,7 +24,7 @@ fn a_beam_of_fixed_cubes_stays_straight() {
 
 #[test]
 fn two_that_are_fixed_spin_like_one() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let mut world = weightless();
         let spin = Vec3::new(0.0, 0.0, 5.0);
         let at = Vec3::X * 0.1;

@@ -50,7 +50,7 @@ fn a_joint_breaks_at_its_limit_whatever_the_mass() {
 
 #[test]
 fn what_broke_falls_and_what_is_repaired_holds() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let (world, body, joint) = hanging(2.0, 100.0);
         let mut simulation = Simulation::new(world, Settings::default(), backend.device()).unwrap();
         let name = backend.name();

@@ -7,7 +7,7 @@ use drystone::world::joint::{Drive, JointAxis};
 
 #[test]
 fn every_axis_is_what_it_was_told() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         // X free, Y locked, Z limited; twist driven, swing about y limited, about z locked.
         let mut world = weightless();
         let body = world.add(cube(Vec3::ZERO, 1.0).moving(Vec3::ONE)).unwrap();
@@ -122,7 +122,7 @@ fn coordinates_with_one_limit_only_are_stopped_by_it() {
         (JointAxis::SwingY, Vec3::Y, true),
         (JointAxis::SwingZ, Vec3::Z, true),
     ];
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let mut world = weightless();
         let mut cubes = Vec::new();
         for (axis, along, turns) in axes {

@@ -61,7 +61,7 @@ fn a_hinge_holds_its_axis_under_load() {
 
 #[test]
 fn a_limit_holds_within_half_a_degree() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         // One beside the other.
         let mut world = World::new();
         let limits = [(-0.5f32, 0.7f32), (-1.2, -0.1), (-3.0, 3.0)];
@@ -193,7 +193,7 @@ fn a_hinge_with_one_limit_only_is_stopped_by_it() {
         (-limit, f32::MAX, -1.0),
         (-limit, 10.0, -1.0),
     ];
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         // One beside the other.
         let mut world = World::new();
         let mut doors = Vec::new();

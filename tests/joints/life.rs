@@ -210,5 +210,5 @@ pub fn lives(hang: Hang) {
 #[test]
 fn all_types_side_by_side_on_every_backend() {
     let types = [ball::hung, hinge::hung, slider::hung, fixed::hung, distance::rod, distance::rope, generic::hung];
-    common::on_every_backend(|backend| live(&[&types[..], &[spring::hung]].concat(), backend));
+    common::on_shared_backends(|backend| live(&[&types[..], &[spring::hung]].concat(), backend));
 }

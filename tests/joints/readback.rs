@@ -47,7 +47,7 @@ fn errors_are_what_the_bodies_were_moved_by() {
 
 #[test]
 fn joints_are_read_together_as_one_by_one_on_every_backend() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let mut simulation = Simulation::new(scenes::ragdolls(2).unwrap(), iterating(5), backend.device()).unwrap();
         for _ in 0..40 {
             simulation.step(DT).unwrap();
@@ -101,7 +101,7 @@ fn a_stepper_tells_what_a_chain_carries() {
 
 #[test]
 fn a_new_joint_in_a_used_slot_has_pulled_nothing() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let mut world = World::new();
         let body = world.add(cube(Vec3::ZERO, 5.0)).unwrap();
         let first = world.add_joint_named("first", JointDesc::ball(body, None)).unwrap();

@@ -60,7 +60,7 @@ fn check(simulation: &mut Simulation, place: &str) -> [usize; 2] {
 
 #[test]
 fn rows_list_the_contacts_of_a_body_and_then_its_joints() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let name = backend.name();
         let mut world = World::new();
         let floor = world.add(BodyDesc::fixed().with(Collider::cuboid(Vec3::new(20.0, 1.0, 2.0)))).unwrap();
@@ -103,7 +103,7 @@ fn rows_list_the_contacts_of_a_body_and_then_its_joints() {
 
 #[test]
 fn a_joint_keeps_its_bodies_apart_from_its_first_step_on_and_until_it_breaks() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let name = backend.name();
         let mut world = weightless();
         // Pairs that overlap a little, each far from the others; a body in the middle reaches all of them.

@@ -31,7 +31,7 @@ fn every_scene_with_joints_runs() {
 
 #[test]
 fn a_net_of_joints_on_every_backend() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let world = scenes::joint_grid(20).unwrap();
         let mut simulation = Simulation::new(world, iterating(10), backend.device()).unwrap();
         for _ in 0..20 {

@@ -25,7 +25,7 @@ fn a_bead_slides_down_its_wire() {
 
 #[test]
 fn limits_stop_a_slider_and_a_motor_drives_it() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         let mut world = World::new();
         let body = world.add(cube(Vec3::ZERO, 2.0)).unwrap();
         let slider = JointDesc::slider(body, None).about(Vec3::Y, Vec3::Y).limited(JointAxis::X, -1.0, 0.5);
@@ -98,7 +98,7 @@ fn lifts_rise_each_to_its_limit() {
 
 #[test]
 fn a_slider_with_one_limit_only_is_stopped_by_it() {
-    common::on_every_backend(|backend| {
+    common::on_shared_backends(|backend| {
         // One beside the other: one falls down, one up.
         let mut world = World::new();
         let mut beads = Vec::new();
