@@ -167,13 +167,15 @@ fn nothing_is_submitted_waited_for_or_allocated_in_a_thousand_frames() {
         // Times are asked for, without waiting for them; that is all.
         let calls = state(|s| s.calls.clone());
         assert!(calls.keys().eq(["vkGetQueryPoolResults"].iter()), "{calls:?}");
-        // And the table would have seen it: a world that grows allocates when it is prepared, and only then.
+        // And the table would have seen it: a world that grows makes buffers when it is prepared, and only then. Their
+        // memory may come from what the allocator has left of its last block.
         for i in 0..2000 {
             let ball = BodyDesc::dynamic().at(Vec3::new(i as f32 * 2.0, 50.0, 9.0)).with(Collider::sphere(0.5));
             stepper.world_mut().add(ball).unwrap();
         }
         let prepared = stepper.prepare(DT, 10 + FRAMES).unwrap();
-        assert!(state(|s| s.calls["vkCreateBuffer"] > 0 && s.calls["vkAllocateMemory"] > 0));
+        let called = |name: &str| state(|s| s.calls.get(name).copied().unwrap_or(0));
+        assert!(called("vkCreateBuffer") > 10 && called("vkBindBufferMemory") > 10, "{:?}", state(|s| s.calls.clone()));
         state(|s| s.calls.clear());
         let last = queue.submit(&[], &[], |commands| _ = stepper.record(commands, prepared, None, None)).unwrap();
         assert!(state(|s| s.calls.is_empty()), "record calls nothing but what records");
