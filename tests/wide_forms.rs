@@ -1,18 +1,18 @@
 //! The wide stages, `primal` and `dual`, in every native form on a warm state of a pile: eight floats with AVX, eight
-//! without, and four with one body a lane, as a GPU runs them.
+//! without, and one, which is a point or a body, as a GPU runs them.
 //!
-//! Eight floats give equal bits with AVX and without. `dual` treats points one by one, so four give the same bits, too.
-//! `primal` adds up a body's manifolds two at a time with eight floats and one at a time with four: other last bits.
+//! Eight floats give equal bits with AVX and without. `dual` treats points one by one, so one gives the same bits, too.
+//! `primal` adds up a body's manifolds two at a time with eight floats, and point by point with one: other last bits.
 
 use drystone::backend::{Device, Runner};
 use drystone::cpu::Cpu;
 use drystone::plan::{BufferId, Command, Groups, Recording};
 use drystone::{Settings, Simulation, scenes};
-use drystone_kernels::gpu::{Call, Four, RawBuffer, Wide};
+use drystone_kernels::gpu::{Call, RawBuffer, Wide};
 use drystone_kernels::solve::{dual, primal};
 use std::ops::Range;
 
-/// Largest difference between four floats and eight, in metres and radians: rounding of forces, over the stiffness.
+/// Largest difference between one float and eight, in metres and radians: rounding of forces, over the stiffness.
 const NEAR: f32 = 1e-6;
 
 /// A way to run workgroups of a stage.
@@ -93,7 +93,7 @@ fn primal_has_equal_bits_with_avx_and_without_and_is_near_with_one_body_a_lane()
     let (recording, number, before) = cut("primal");
     let best = run(&recording, number, &before, primal::STAGE.run);
     let plain = run(&recording, number, &before, primal::native::<Wide>);
-    let narrow = run(&recording, number, &before, primal::native::<Four>);
+    let narrow = run(&recording, number, &before, primal::native::<f32>);
     assert!(differing(&best, &before) >= 2, "rotations and ways are written");
     assert!(best == plain, "with AVX and without");
     assert!(narrow != best, "sums in another order show that it is another form");
@@ -112,5 +112,5 @@ fn dual_has_equal_bits_in_every_form() {
     let best = run(&recording, number, &before, dual::STAGE.run);
     assert!(differing(&best, &before) >= 1, "multipliers are written");
     assert!(best == run(&recording, number, &before, dual::native::<Wide>), "with AVX and without");
-    assert!(best == run(&recording, number, &before, dual::native::<Four>), "eight floats and four");
+    assert!(best == run(&recording, number, &before, dual::native::<f32>), "eight floats and one");
 }

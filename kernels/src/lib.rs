@@ -6,6 +6,8 @@
 //! use it in a plan.
 
 #![cfg_attr(target_arch = "spirv", no_std)]
+// One instruction of SPIR-V that rust-gpu has no words for: see `gpu/buffers.rs`.
+#![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
 // Documentation is written once, at the native form of each word.
 #![cfg_attr(target_arch = "spirv", allow(missing_docs))]
 // Kernel loops are written with `while` and explicit indices: that is what the GPU compiler handles best.

@@ -28,6 +28,7 @@
 //! races give some value, as they do there. Without the feature, the contents of buffers and push constants are the
 //! host's responsibility.
 
+use super::glam::UVec4;
 use core::marker::PhantomData;
 
 /// A storage buffer that a stage only reads.
@@ -103,9 +104,23 @@ pub trait Store<T>: Load<T> {
     fn put(&mut self, i: u32, value: T);
 }
 
+/// Loads one word of a vector: a lane that wants no more carries no registers for the rest.
+pub trait LoadFour: Load<UVec4> {
+    /// Word `k`, below 4, of the vector at `i`.
+    fn word(&self, i: u32, k: u32) -> u32;
+}
+
+/// Stores one word of a vector.
+pub trait StoreFour: LoadFour + Store<UVec4> {
+    /// Stores `value` as word `k`, below 4, of the vector at `i`.
+    fn put_word(&mut self, i: u32, k: u32, value: u32);
+}
+
 #[cfg(target_arch = "spirv")]
 mod target {
     use super::*;
+    use core::arch::asm;
+    use core::mem::MaybeUninit;
     use spirv_std::arch::{self, IndexUnchecked};
     use spirv_std::memory::{Scope, Semantics};
 
@@ -246,6 +261,88 @@ mod target {
         fn put(&mut self, i: u32, value: T) {
             // SAFETY: as for `Read::at`.
             unsafe { *self.slice.index_unchecked_mut(i as usize) = value }
+        }
+    }
+
+    /// A word of a vector in a buffer; the compiler has no other way to choose one by number in memory.
+    #[inline(always)]
+    fn word(vector: &UVec4, k: u32) -> u32 {
+        let mut found = MaybeUninit::<&u32>::uninit();
+        // SAFETY: `k` is below 4. The instruction makes the place of that word from the place of the vector.
+        unsafe {
+            asm! {
+                "%word = OpAccessChain typeof*{found} {vector} {k}",
+                "OpStore {found} %word",
+                vector = in(reg) vector,
+                k = in(reg) k,
+                found = in(reg) found.as_mut_ptr(),
+            }
+            *found.assume_init()
+        }
+    }
+
+    /// Stores a word of a vector in a buffer.
+    #[inline(always)]
+    fn put_word(vector: &mut UVec4, k: u32, value: u32) {
+        let mut found = MaybeUninit::<&mut u32>::uninit();
+        // SAFETY: as for `word`.
+        unsafe {
+            asm! {
+                "%word = OpAccessChain typeof*{found} {vector} {k}",
+                "OpStore {found} %word",
+                vector = in(reg) vector,
+                k = in(reg) k,
+                found = in(reg) found.as_mut_ptr(),
+            }
+            *found.assume_init() = value;
+        }
+    }
+
+    impl LoadFour for Read<'_, UVec4> {
+        #[inline(always)]
+        fn word(&self, i: u32, k: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            word(unsafe { self.slice.index_unchecked(i as usize) }, k)
+        }
+    }
+
+    impl LoadFour for Write<'_, UVec4> {
+        #[inline(always)]
+        fn word(&self, i: u32, k: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            word(unsafe { self.slice.index_unchecked(i as usize) }, k)
+        }
+    }
+
+    impl LoadFour for Own<'_, UVec4> {
+        #[inline(always)]
+        fn word(&self, i: u32, k: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            word(unsafe { self.slice.index_unchecked(i as usize) }, k)
+        }
+    }
+
+    impl<const N: u32> LoadFour for Window<'_, UVec4, N> {
+        #[inline(always)]
+        fn word(&self, i: u32, k: u32) -> u32 {
+            // SAFETY: as for `Read::at`.
+            word(unsafe { self.slice.index_unchecked((self.first + i) as usize) }, k)
+        }
+    }
+
+    impl StoreFour for Write<'_, UVec4> {
+        #[inline(always)]
+        fn put_word(&mut self, i: u32, k: u32, value: u32) {
+            // SAFETY: as for `Read::at`.
+            put_word(unsafe { self.slice.index_unchecked_mut(i as usize) }, k, value)
+        }
+    }
+
+    impl StoreFour for Own<'_, UVec4> {
+        #[inline(always)]
+        fn put_word(&mut self, i: u32, k: u32, value: u32) {
+            // SAFETY: as for `Read::at`.
+            put_word(unsafe { self.slice.index_unchecked_mut(i as usize) }, k, value)
         }
     }
 
@@ -705,6 +802,22 @@ mod target {
         #[inline(always)]
         pub fn raise(&mut self, i: u32, value: u32) -> u32 {
             self.word(i).map_or(0, |word| word.fetch_max(value, Ordering::Relaxed))
+        }
+    }
+
+    impl<L: Load<UVec4>> LoadFour for L {
+        #[inline(always)]
+        fn word(&self, i: u32, k: u32) -> u32 {
+            self.at(i).to_array()[(k & 3) as usize]
+        }
+    }
+
+    impl<S: Store<UVec4>> StoreFour for S {
+        #[inline(always)]
+        fn put_word(&mut self, i: u32, k: u32, value: u32) {
+            let mut words = self.at(i).to_array();
+            words[(k & 3) as usize] = value;
+            self.put(i, UVec4::from_array(words));
         }
     }
 

@@ -496,8 +496,8 @@ mod tests {
                         rows: s.rows.read(),
                         surfaces: s.points.read(),
                     };
-                    // As a GPU runs it: four points of one body at a time.
-                    primal_joints::run::<crate::gpu::wide::four::Four>(group, &push, &mut b);
+                    // As a GPU runs it: one point of one body at a time.
+                    primal_joints::run::<f32>(group, &push, &mut b);
                 });
                 assert_eq!(played, Ok(()), "subgroups of {width}, teams of {lanes}");
             }

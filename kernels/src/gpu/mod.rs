@@ -11,7 +11,7 @@
 //! | [`Read`], [`Write`] | storage buffer, unchecked | memory, checked: zeros beyond the end, where stores are dropped |
 //! | [`Group::barrier`] | `OpControlBarrier` | nothing |
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
-//! | [`Wide`] | four floats, for the points of a manifold | eight, for those of two manifolds, or for eight bodies |
+//! | [`Wide`] | one float, for a point of a manifold | eight, for those of two manifolds, or for eight bodies |
 //! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
 //! | [`Local`] | a choice between registers | array on the stack |
 //!
@@ -33,7 +33,7 @@ mod words;
 
 #[cfg(not(target_arch = "spirv"))]
 pub use buffers::strays;
-pub use buffers::{Load, Own, Read, Store, Window, WindowMut, Write, shared_add};
+pub use buffers::{Load, LoadFour, Own, Read, Store, StoreFour, Window, WindowMut, Write, shared_add};
 pub use float::{abs, decay, quadrant_angle, sin_cos, sqrt};
 pub use group::{Group, Peers, saturating_sum};
 #[cfg(target_arch = "x86_64")]

@@ -266,7 +266,7 @@ fn touch(pulls: &mut Pulls<f32>, rules: &ContactRules, index: u32, key: u32, mem
             let press = Four::splat(pressed(record.at(word::LAMBDA + 2)));
             let mut resistance = surfaces.resist(shared.normal, shared.turn(), press);
             shared = shared.with_surfaces(&surfaces);
-            let points = Points::<Four>::of(|word| Four::load_each(&record, word));
+            let points = Points::<Four>::of(|word| Four::load_each(&record, word, 0));
             let mut response = respond(rules, &shared, &points);
             if !fixed {
                 let none = Four::splat(0.0);

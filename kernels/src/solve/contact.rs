@@ -17,8 +17,7 @@
 //! stacks.
 
 use crate::detect::manifold::{Head, ROUND_A, ROUND_B, word};
-use crate::gpu::glam::UVec4;
-use crate::gpu::{Load, OfPoints, Real, Store, Vector, finite};
+use crate::gpu::{LoadFour, OfPoints, Real, StoreFour, Vector, finite};
 use crate::math::Twist;
 use crate::solve::surface::Surfaces;
 use crate::state::rigid::{Params, option};
@@ -89,10 +88,16 @@ pub struct Points<F: Real> {
 }
 
 impl<F: OfPoints> Points<F> {
-    /// The points of the records that begin at `first`.
+    /// The points of the records that begin at `first`, or that one of each.
     #[inline(always)]
-    pub fn load(points: &impl Load<UVec4>, first: &F::Each<u32>) -> Self {
-        Self::of(|w: u32| F::load(points, &F::shift(first, w)))
+    pub fn load(points: &impl LoadFour, first: &F::Each<u32>, point: u32) -> Self {
+        Self::of(|w: u32| F::load(points, &F::shift(first, w), point))
+    }
+
+    /// Only their levers, from their words.
+    #[inline(always)]
+    pub fn levers(float: impl Fn(u32) -> F) -> Vector<F> {
+        Vector::new(float(word::LEVER), float(word::LEVER + 1), float(word::LEVER + 2))
     }
 
     /// Points from their words: `float` loads a word by its number.
@@ -124,11 +129,11 @@ impl<F: OfPoints> Points<F> {
 
     /// Writes what the dual pass changes.
     #[inline(always)]
-    pub fn store_duals(&self, points: &mut impl Store<UVec4>, first: &F::Each<u32>) {
-        self.lambda.x.store(points, &F::shift(first, word::LAMBDA));
-        self.lambda.y.store(points, &F::shift(first, word::LAMBDA + 1));
-        self.lambda.z.store(points, &F::shift(first, word::LAMBDA + 2));
-        F::select(self.slid, -self.k, self.k).store(points, &F::shift(first, word::K));
+    pub fn store_duals(&self, points: &mut impl StoreFour, first: &F::Each<u32>, point: u32) {
+        self.lambda.x.store(points, &F::shift(first, word::LAMBDA), point);
+        self.lambda.y.store(points, &F::shift(first, word::LAMBDA + 1), point);
+        self.lambda.z.store(points, &F::shift(first, word::LAMBDA + 2), point);
+        F::select(self.slid, -self.k, self.k).store(points, &F::shift(first, word::K), point);
     }
 }
 
@@ -138,9 +143,9 @@ pub const TANGENTS: u32 = 2;
 /// Stiffness of the tangent rows of manifolds when every row has its own: `stiffness` holds [`TANGENTS`] vectors a
 /// manifold.
 #[inline(always)]
-pub fn tangent_stiffness<F: OfPoints>(stiffness: &impl Load<UVec4>, manifolds: &F::Each<u32>) -> (F, F) {
+pub fn tangent_stiffness<F: OfPoints>(stiffness: &impl LoadFour, manifolds: &F::Each<u32>, point: u32) -> (F, F) {
     let rows = F::map(manifolds, |manifold| manifold.wrapping_mul(TANGENTS));
-    (F::load(stiffness, &rows), F::load(stiffness, &F::shift(&rows, 1)))
+    (F::load(stiffness, &rows, point), F::load(stiffness, &F::shift(&rows, 1), point))
 }
 
 /// What the points of a manifold have in common, for all manifolds that are processed at once.
@@ -148,8 +153,6 @@ pub fn tangent_stiffness<F: OfPoints>(stiffness: &impl Load<UVec4>, manifolds: &
 pub struct Shared<F: Real> {
     /// Unit normal, from b to a.
     pub normal: Vector<F>,
-    /// Unit tangents, at right angles to the normal and to each other.
-    pub tangents: (Vector<F>, Vector<F>),
     /// See [`Head`].
     pub offset: Vector<F>,
     friction_static: F,
@@ -178,7 +181,6 @@ impl<F: OfPoints> Shared<F> {
         let (shift, turn, turn_b) = seen_from_b(offset, is_a, one, other);
         Self {
             normal,
-            tangents: normal.tangents(),
             offset,
             friction_static: F::spread(heads, |h| h.friction.fixed),
             friction_dynamic: F::spread(heads, |h| h.friction.sliding),
@@ -190,6 +192,13 @@ impl<F: OfPoints> Shared<F> {
             round: F::spread(heads, |h| h.round as f32),
             before: (Vector::zero(), Vector::zero()),
         }
+    }
+
+    /// Unit tangents, at right angles to the normal and to each other: made anew where they are needed, because a GPU
+    /// lane would have to keep them.
+    #[inline(always)]
+    pub fn tangents(&self) -> (Vector<F>, Vector<F>) {
+        self.normal.tangents()
     }
 
     /// Rotation vector of a relative to b since the start of the step, radians.
@@ -289,11 +298,57 @@ pub struct Response<F: Real> {
     pub active: F::Mask,
 }
 
+/// Second-order motion along the tangents: points of a turning body move along arcs, so their levers change on the way,
+/// and half of that change counts. The normal row leaves it out.
+#[derive(Clone, Copy)]
+pub struct Arcs<F: Real> {
+    /// Where it counts.
+    fast: F::Mask,
+    way: Vector<F>,
+}
+
+impl<F: OfPoints> Arcs<F> {
+    /// Of points with levers `lever` on a. A GPU lane asks before it loads the rest of a point.
+    #[inline(always)]
+    pub fn new(rules: &ContactRules, shared: &Shared<F>, lever: Vector<F>) -> Self {
+        let (none, one) = (Vector::zero(), F::splat(1.0));
+        let (turn_a, turn_b) = (shared.turn + shared.turn_b, shared.turn_b);
+        let fast = F::splat(FAST_TURN).below(turn_a.dot(turn_a).most(turn_b.dot(turn_b)));
+        let mut arcs = Self { fast, way: none };
+        // A GPU lane computes this without a branch: SwiftShader needs minutes to compile a branch here.
+        if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
+            // A round collider touches with ever new points at a constant lever and rolls on over the other: a ball
+            // that rolls and spins about the normal goes straight. For turns beyond a radian the second order is
+            // meaningless, and is left out.
+            let way = shared.shift + turn_b.cross(shared.offset);
+            let (round_a, round_b) = round_sides(shared.round);
+            let levers_a = Vector::select(round_b, -way, turn_a.cross(lever));
+            let levers_a = Vector::select(!round_a & turn_a.dot(turn_a).below(one), levers_a, none);
+            let of_a = turn_a.cross(levers_a);
+            let levers_b = Vector::select(round_a, way, turn_b.cross(lever + shared.offset));
+            let levers_b = Vector::select(!round_b & turn_b.dot(turn_b).below(one), levers_b, none);
+            arcs.way = (of_a - turn_b.cross(levers_b)) * (F::splat(0.5) * shared.arcs);
+        }
+        arcs
+    }
+}
+
 /// Error, force and stiffness of contact points (Eq. 13 to 15, 18).
 #[inline(always)]
 pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &Points<F>) -> Response<F> {
+    respond_along(rules, shared, points, &Arcs::new(rules, shared, points.lever))
+}
+
+/// The same with the arcs of the points.
+#[inline(always)]
+pub fn respond_along<F: OfPoints>(
+    rules: &ContactRules,
+    shared: &Shared<F>,
+    points: &Points<F>,
+    arcs: &Arcs<F>,
+) -> Response<F> {
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
-    let (n, (t, u)) = (shared.normal, shared.tangents);
+    let (n, (t, u)) = (shared.normal, shared.tangents());
     let d = shared.shift + shared.turn.cross(points.lever);
     let mut start = points.gap.z;
     let mut lambda = points.lambda;
@@ -312,24 +367,10 @@ pub fn respond<F: OfPoints>(rules: &ContactRules, shared: &Shared<F>, points: &P
     let gap = F::select(zero.below(start), start, overlap.most(deepest));
     let drift = F::splat(rules.keep_tangent);
     let mut error = Vector::new(drift * points.gap.x + t.dot(d), drift * points.gap.y + u.dot(d), gap + n.dot(d));
-    let (turn_a, turn_b) = (shared.turn + shared.turn_b, shared.turn_b);
-    let fast = F::splat(FAST_TURN).below(turn_a.dot(turn_a).most(turn_b.dot(turn_b)));
-    // A GPU lane computes this without a branch: SwiftShader needs minutes to compile a branch here.
-    if !rules.stabilise && (F::PARTS == 1 || F::any(fast)) {
-        // Second-order motion along the tangents: points of a turning body move along arcs, so their levers change on
-        // the way, and half of that change counts. The normal row leaves it out. A round collider touches with ever new
-        // points at a constant lever and rolls on over the other: a ball that rolls and spins about the normal goes
-        // straight. For turns beyond a radian the second order is meaningless, and is left out.
-        let way = shared.shift + turn_b.cross(shared.offset);
-        let (none, (round_a, round_b)) = (Vector::zero(), round_sides(shared.round));
-        let levers_a = Vector::select(round_b, -way, turn_a.cross(points.lever));
-        let levers_b = Vector::select(round_a, way, turn_b.cross(points.lever + shared.offset));
-        let levers_a = Vector::select(!round_a & turn_a.dot(turn_a).below(one), levers_a, none);
-        let levers_b = Vector::select(!round_b & turn_b.dot(turn_b).below(one), levers_b, none);
-        let arc = (turn_a.cross(levers_a) - turn_b.cross(levers_b)) * (F::splat(0.5) * shared.arcs);
+    if !rules.stabilise && (F::PARTS == 1 || F::any(arcs.fast)) {
         // Selected lane by lane, so that a point gets the same bits whichever points are processed together with it.
-        error.x = F::select(fast, error.x + t.dot(arc), error.x);
-        error.y = F::select(fast, error.y + u.dot(arc), error.y);
+        error.x = F::select(arcs.fast, error.x + t.dot(arcs.way), error.x);
+        error.y = F::select(arcs.fast, error.y + u.dot(arcs.way), error.y);
     }
 
     // Eq. 13 with bounds: the normal may only push.

@@ -27,6 +27,8 @@ layout! {
 
 /// Manifolds of a workgroup.
 pub const TILE: u32 = 64;
+/// Points of a manifold.
+const POINTS: u32 = 4;
 
 /// What a stage of the dual family reads and writes.
 pub trait Bound {
@@ -48,12 +50,12 @@ pub trait Bound {
     unsafe fn own(&mut self) -> (Own<'_, UVec4>, Own<'_, UVec4>, Read<'_, UVec4>);
     /// Stiffness of the tangent rows, when every row has its own.
     #[inline(always)]
-    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
+    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>, _point: u32) -> (F, F) {
         (F::splat(0.0), F::splat(0.0))
     }
     /// Writes the stiffness of the tangent rows.
     #[inline(always)]
-    fn put_tangents<F: OfPoints>(&mut self, _manifolds: &F::Each<u32>, _k: (F, F)) {}
+    fn put_tangents<F: OfPoints>(&mut self, _manifolds: &F::Each<u32>, _point: u32, _k: (F, F)) {}
 }
 
 /// Buffers of a recording that stages of the family are bound to; each takes those that it has.
@@ -145,14 +147,14 @@ macro_rules! dual_stage {
     };
     (@rows true) => {
         #[inline(always)]
-        fn tangents<F: $crate::gpu::OfPoints>(&self, manifolds: &F::Each<u32>) -> (F, F) {
-            $crate::solve::contact::tangent_stiffness(&self.tangent_stiffness, manifolds)
+        fn tangents<F: $crate::gpu::OfPoints>(&self, manifolds: &F::Each<u32>, point: u32) -> (F, F) {
+            $crate::solve::contact::tangent_stiffness(&self.tangent_stiffness, manifolds, point)
         }
         #[inline(always)]
-        fn put_tangents<F: $crate::gpu::OfPoints>(&mut self, manifolds: &F::Each<u32>, k: (F, F)) {
+        fn put_tangents<F: $crate::gpu::OfPoints>(&mut self, manifolds: &F::Each<u32>, point: u32, k: (F, F)) {
             let rows = F::map(manifolds, |i| i.wrapping_mul($crate::solve::contact::TANGENTS));
-            k.0.store(&mut self.tangent_stiffness, &rows);
-            k.1.store(&mut self.tangent_stiffness, &F::shift(&rows, 1));
+            k.0.store(&mut self.tangent_stiffness, &rows, point);
+            k.1.store(&mut self.tangent_stiffness, &F::shift(&rows, 1), point);
         }
     };
     (@rows false) => {};
@@ -191,10 +193,9 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
     let on_b = Moved::new(&F::map(&manifolds, |m| b.delta(m.ends.body_b)));
     let (zero, one) = (F::splat(0.0), F::splat(1.0));
     let first = F::map(&items, |i| record(*i));
-    let (mut kt, mut ku) = b.tangents::<F>(&items);
     // SAFETY: records and features of the items, which are below `end`, and so below what there is room for. Items come
     // from the number of the workgroup and of the lane, so no other lane has them.
-    let (mut own_points, mut own_features, surfaces) = unsafe { b.own() };
+    let (own_points, _, surfaces) = unsafe { b.own() };
     let heads = F::map(&first, |f| Head::load(&own_points, *f));
     let mut shared = Shared::new(&heads, zero.below(one), &on_a, &on_b);
     if any_driven::<F>(&heads) {
@@ -205,12 +206,33 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
         shared = shared.with_surfaces(&Surfaces::<F>::new(surface));
     }
     let unit = F::spread(&manifolds, |m| m.unit);
+    let mut point = 0;
+    while point < POINTS {
+        update_points::<F, B>((&items, &first, point), unit, &shared, params, rules, b);
+        point += F::POINTS;
+    }
+}
+
+/// Updates the points of manifolds, on a GPU one of them.
+#[inline(always)]
+fn update_points<F: OfPoints, B: Bound>(
+    (items, first, point): (&F::Each<u32>, &F::Each<u32>, u32),
+    unit: F,
+    shared: &Shared<F>,
+    params: &Params,
+    rules: &ContactRules,
+    b: &mut B,
+) {
+    let zero = F::splat(0.0);
     let highest = F::splat(params.k_max) * unit;
-    let mut points = Points::<F>::load(&own_points, &first);
+    let (mut kt, mut ku) = b.tangents::<F>(items, point);
+    // SAFETY: as in `update`.
+    let (mut own_points, mut own_features, _) = unsafe { b.own() };
+    let mut points = Points::<F>::load(&own_points, first, point);
     if B::ROWS {
         points.k_tangents = (kt, ku);
     }
-    let response = respond(rules, &shared, &points);
+    let response = respond(rules, shared, &points);
     let sticks = response.active & !response.slides;
     // Eq. 12, with stiffness in units of `unit` and errors in sizes of the collider: an error of one size adds beta
     // units. Only for rows within their bounds (section 3.2): a normal row that pushes, tangent rows inside the
@@ -234,11 +256,11 @@ fn update<F: OfPoints, B: Bound>(item: u32, end: u32, params: &Params, rules: &C
     points.k = F::select(response.active, grown, points.k);
     points.lambda = response.lambda;
     points.lambda.z = points.lambda.z.most(-highest * shared.length);
-    points.store_duals(&mut own_points, &first);
+    points.store_duals(&mut own_points, first, point);
     // The sign bit of a feature is `STICKS`.
     let held = !(response.active & response.slides);
-    F::load(&own_features, &items).signed(held).store(&mut own_features, &items);
+    F::load(&own_features, items, point).signed(held).store(&mut own_features, items, point);
     if B::ROWS {
-        b.put_tangents(&items, (kt, ku));
+        b.put_tangents(items, point, (kt, ku));
     }
 }

@@ -1,9 +1,13 @@
 //! One colour's bodies, each moved to where its forces balance (Algorithm 1, lines 9 to 21).
 //!
-//! A body is worked on by a team of lanes, 1 to a whole subgroup. They share its manifolds, each with all of its
-//! points; what they found is added up over the team, and its first lane solves. With teams of one, every lane has a
-//! body to itself. `colour_ranges` chooses by the size of the colour: a large one fills the device with one lane a
-//! body, a small one does not.
+//! A body is worked on by a team of lanes, 1 to a whole subgroup. They share the points of its manifolds; what they
+//! found is added up over the team, and its first lane solves. With teams of one, every lane has a body to itself.
+//! `colour_ranges` chooses by the size of the colour: a large one fills the device with one lane a body, a small one
+//! does not.
+//!
+//! What a GPU lane holds between two points is the sums and little else: it starts them with the body's inertia, and
+//! looks at the manifold and the bodies anew for every point. They are in a cache then, and registers decide how many
+//! lanes there are to wait for memory. The CPU has all points of two manifolds in its registers at once.
 //!
 //! It is a family of stages, see `sweep`: with joints or without, with one stiffness a point or one a row. The code is
 //! the same, and what a stage does not do is not compiled into it, so that nobody carries registers for it.
@@ -17,7 +21,7 @@ use crate::gpu::glam::{UVec4, Vec3};
 use crate::gpu::{Group, Load, OfBodies, OfPoints, Vector, finite, least};
 use crate::layout;
 use crate::math::{Pose, Rotation, Twist};
-use crate::solve::contact::{ContactRules, Moved, Points, Shared, is_finite, respond};
+use crate::solve::contact::{Arcs, ContactRules, Moved, Points, Shared, is_finite, respond_along};
 use crate::solve::solver_body::SolverBody;
 use crate::solve::surface::{Surfaces, any_driven, pressed};
 use crate::solve::sweep::{Bound, primal_stage};
@@ -37,6 +41,8 @@ layout! {
 
 /// Lanes of a workgroup.
 pub const LANES: u32 = 64;
+/// Points of a manifold.
+const POINTS: u32 = 4;
 /// Upper bound of colours, the fallback included: a plan sorts bodies by keys of 8 bits. It bounds the loop over the
 /// remaining colours for any push constants.
 const MOST_COLOURS: u32 = 256;
@@ -126,7 +132,8 @@ fn solve<F: OfPoints, B: Bound>(group: &Group, range: u32, serial: bool, b: &mut
         }
         let mut systems = Systems::of(&batch.pulls);
         if B::JOINTS {
-            systems = systems.plus(&Systems::gather(&batch.joints));
+            let joints = Systems::gather(&batch.joints);
+            systems = if F::Body::LANES == 1 { joints } else { systems.plus(&joints) };
         }
         let systems = systems.over_lanes(group, team.width);
         // In turn, every lane of the team solves: what it reads for a later body it has then written itself, and need
@@ -138,7 +145,8 @@ fn solve<F: OfPoints, B: Bound>(group: &Group, range: u32, serial: bool, b: &mut
     }
 }
 
-/// Bodies that are solved together, and the forces and stiffness on each.
+/// Bodies that are solved together, and the forces and stiffness on each. Where it is one body, its inertia is in
+/// `pulls`, and what is in `pulls` is in `joints`.
 struct Batch<B: OfBodies> {
     indices: B::Lanes<u32>,
     pulls: B::Lanes<Pulls<B>>,
@@ -166,22 +174,22 @@ impl<B: OfBodies> Batch<B> {
     ) {
         let mut index = NONE;
         let mut row = EntryRange::EMPTY;
-        let mut mine = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
-        // In the stabilising pass: `before` is the motion of the iterations, `mine` what this pass has added to it.
-        let mut before = mine;
         if on {
             index = b.ordered(place);
             row = b.row(place);
-            mine = b.delta(index);
-            if T::STABILISE {
-                before = went(&b.velocity(index), b.params().dt);
-                mine = besides(&mine, &before);
-            }
         }
+        let mut pulls = Pulls::none();
+        if B::LANES == 1 && on && team.lane == 0 {
+            let bodies = Bodies::<B>::load(place, &B::lanes(index), 1, b);
+            pulls = Pulls::of(&bodies.inertial(&B::lanes(index), 1, b));
+        }
+        pulls = gather::<F, T>(group, pulls, (index, row), next, team, b);
         B::put_lane(&mut self.indices, i, index);
-        B::put_lane(&mut self.pulls, i, gather::<F, T>(group, (&mine, &before), row, next, team, b));
+        B::put_lane(&mut self.pulls, i, pulls);
         if T::JOINTS {
-            let mut system = b.joints(group, on, index, (team.lane, team.width));
+            // A GPU lane goes on with the same sums.
+            let mut system = if B::LANES == 1 { Systems::<B>::of(&self.pulls).one() } else { System::none() };
+            system = b.joints(group, on, index, (team.lane, team.width), system);
             if T::SOFT && on && team.lane == 0 {
                 system = b.with_particles(index, system);
             }
@@ -239,28 +247,60 @@ fn besides(delta: &Twist, went: &Twist) -> Twist {
     Twist { linear: delta.linear - went.linear, angular: delta.angular - went.angular }
 }
 
-/// Forces and stiffness that this lane's share of the body's manifolds adds.
+/// How the body that is solved has moved.
+#[derive(Clone, Copy)]
+struct Moving {
+    /// Since the start of the step; in the stabilising pass what that pass has added.
+    here: Twist,
+    /// What the iterations did, in the stabilising pass.
+    before: Twist,
+}
+
+impl Moving {
+    #[inline(always)]
+    fn none() -> Self {
+        let still = Twist { linear: Vec3::ZERO, angular: Vec3::ZERO };
+        Self { here: still, before: still }
+    }
+
+    #[inline(always)]
+    fn of<B: Bound>(index: u32, b: &B) -> Self {
+        let mut moving = Self { here: b.delta(index), ..Self::none() };
+        if B::STABILISE {
+            moving.before = went(&b.velocity(index), b.params().dt);
+            moving.here = besides(&moving.here, &moving.before);
+        }
+        moving
+    }
+}
+
+/// Adds to `pulls` the forces and stiffness of this lane's share of the body's manifolds.
 #[inline(always)]
 fn gather<F: OfPoints, B: Bound>(
     group: &Group,
-    (mine, before): (&Twist, &Twist),
-    row: EntryRange,
+    mut pulls: Pulls<F::Body>,
+    (index, row): (u32, EntryRange),
     next: EntryRange,
     team: Team,
     b: &B,
 ) -> Pulls<F::Body> {
     let rules = ContactRules::new(&b.params(), B::STABILISE);
-    let mut pulls = Pulls::none();
-    let moved = Moved::splat(mine);
+    let known = if F::POINTS == POINTS { Moving::of(index, b) } else { Moving::none() };
     let mut ahead = next.start;
-    let mut e = row.start + team.lane;
-    while group.any(e < row.end) {
-        if e < row.end {
+    // A GPU lane has one point of an entry at a time, the CPU all of them.
+    let points = (POINTS / F::POINTS).trailing_zeros();
+    let mut i = (row.start << points) + team.lane;
+    let end = row.end << points;
+    // The loop ends at its foot: with its condition at the head, the compiler of SPIR-V keeps what a round began with
+    // beside what it ends with, and a GPU lane has both sets of sums in registers.
+    loop {
+        if i < end {
+            let (e, point) = (i >> points, i & ((1 << points) - 1));
             if F::Body::LANES > 1 {
                 ahead = prefetch_contacts(ahead, least(ahead + F::PARTS, next.end), b);
             }
             // A part beyond the end of the row repeats an entry; `first(there)` below sets its contribution to zero.
-            let there = row.end - e;
+            let there = if F::PARTS > 1 { row.end - e } else { 1 };
             let places = F::each(|part| if part < there { e + part } else { e });
             // SAFETY: the index is within `row`, from `row.start` to `row.end`.
             let entries = F::map(&places, |e| unsafe { b.entry(*e) });
@@ -269,6 +309,8 @@ fn gather<F: OfPoints, B: Bound>(
             let heads = F::map(&records, |record| Head::load(record, 0));
             let is_a = !F::odd(&F::map(&entries, |entry| entry.side));
             let theirs = F::map(&entries, |entry| b.delta(entry.other));
+            let mine = if F::POINTS == POINTS { known } else { Moving::of(index, b) };
+            let moved = Moved::splat(&mine.here);
             let mut shared = Shared::new(&heads, is_a, &moved, &Moved::new(&theirs));
             if B::STABILISE {
                 let dt = b.params().dt;
@@ -276,7 +318,7 @@ fn gather<F: OfPoints, B: Bound>(
                 let more =
                     F::map(&entries, |entry| besides(&b.delta(entry.other), &went(&b.velocity(entry.other), dt)));
                 shared = Shared::new(&heads, is_a, &moved, &Moved::new(&more));
-                shared = shared.behind(is_a, &Moved::splat(before), &Moved::new(&past));
+                shared = shared.behind(is_a, &Moved::splat(&mine.before), &Moved::new(&past));
             }
             let side = F::select(is_a, F::splat(1.0), F::splat(-1.0));
             // A GPU lane computes this without a branch: CPU drivers of Vulkan need minutes to compile a branch here.
@@ -290,24 +332,31 @@ fn gather<F: OfPoints, B: Bound>(
                 let press = F::each(|part| pressed(F::part(&records, part).at(word::LAMBDA + 2)));
                 let resistance = surfaces.resist(shared.normal, shared.turn(), F::spread(&press, |p| *p));
                 pulls.add(&Sum::turning(&resistance, shared.normal, side).total(), shared.normal.common());
-                shared = shared.with_surfaces(&surfaces);
+                // A GPU lane loads what moves anew, rather than to hold it so long.
+                let moving = if F::POINTS == POINTS { surfaces } else { Surfaces::<F>::new(surface) };
+                shared = shared.with_surfaces(&moving);
             }
-            let offset = Vector::select(is_a, Vector::zero(), shared.offset);
-            let mut points = Points::<F>::of(|word| F::load_each(&records, word));
+            let load = |word: u32| F::load_each(&records, word, point);
+            let arcs = Arcs::new(&rules, &shared, Points::levers(load));
+            let mut points = Points::<F>::of(load);
             if B::ROWS {
-                points.k_tangents = b.tangents::<F>(&manifolds);
+                points.k_tangents = b.tangents::<F>(&manifolds, point);
             }
             let points = points.first(there);
-            let (response, lever) = (respond(&rules, &shared, &points), points.lever + offset);
+            let offset = Vector::select(is_a, Vector::zero(), shared.offset);
+            let (response, lever) = (respond_along(&rules, &shared, &points, &arcs), points.lever + offset);
             let sum = Sum::of(&response, &shared, lever, side);
             pulls.add(&sum.total(), shared.normal.common());
             if B::ROWS {
-                let bitangent = shared.tangents.1;
+                let bitangent = shared.tangents().1;
                 let more = Sum::along(bitangent, response.k_bitangent - response.k_tangent, lever);
                 pulls.add(&more.total(), bitangent.common());
             }
         }
-        e += team.width * F::PARTS;
+        i += team.width * F::PARTS;
+        if !group.any(i < end) {
+            break;
+        }
     }
     if F::Body::LANES > 1 {
         prefetch_contacts(ahead, next.end, b);
@@ -315,69 +364,107 @@ fn gather<F: OfPoints, B: Bound>(
     pulls
 }
 
-/// Adds inertia (Eq. 5 and 6), solves (Eq. 4), and moves the bodies from `place` on.
+/// What is read of bodies that are solved together.
+#[derive(Clone, Copy)]
+struct Bodies<F: OfBodies> {
+    frames: F::Lanes<SolverBody>,
+    rotations: F::Lanes<Rotation>,
+    deltas: F::Lanes<Twist>,
+}
+
+impl<F: OfBodies> Bodies<F> {
+    /// Those from `place` on. Lanes beyond the last body repeat the first one.
+    #[inline(always)]
+    fn load<B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32, b: &B) -> Self {
+        let (mut frames, mut rotations) = (F::lanes(b.frame(place)), F::lanes(b.rotation(place)));
+        let mut deltas = F::lanes(b.delta(F::lane(indices, 0)));
+        let mut i = 1;
+        while F::LANES > 1 && i < count {
+            let index = F::lane(indices, i);
+            F::put_lane(&mut frames, i, b.frame(place + i));
+            F::put_lane(&mut rotations, i, b.rotation(place + i));
+            F::put_lane(&mut deltas, i, b.delta(index));
+            i += 1;
+        }
+        Self { frames, rotations, deltas }
+    }
+
+    #[inline(always)]
+    fn rotation(&self) -> Turns<F> {
+        Turns::gather(&self.rotations, |r: &Rotation| *r)
+    }
+
+    #[inline(always)]
+    fn moved(&self) -> Twists<F> {
+        Twists {
+            linear: Vector::gather(&self.deltas, |d: &Twist| d.linear),
+            angular: Vector::gather(&self.deltas, |d: &Twist| d.angular),
+        }
+    }
+
+    #[inline(always)]
+    fn ends(&self) -> TurnEnds<F> {
+        TurnEnds {
+            start: Turns::gather(&self.frames, |f: &SolverBody| f.start.rotation),
+            target: Turns::gather(&self.frames, |f: &SolverBody| f.target.rotation),
+        }
+    }
+
+    /// Inertia (Eq. 5 and 6).
+    #[inline(always)]
+    fn inertial<B: Bound>(&self, indices: &F::Lanes<u32>, count: u32, b: &B) -> Systems<F> {
+        let params = b.params();
+        let form = TurnForm::new(&params);
+        let (rotation, moved, ends) = (self.rotation(), self.moved(), self.ends());
+        let inertia = Vector::gather(&self.frames, |f: &SolverBody| f.inertia);
+        let mut displaced = Twists {
+            linear: moved.linear - Vector::gather(&self.frames, |f: &SolverBody| f.target.position),
+            angular: ends.lag(form, rotation, moved.angular, inertia),
+        };
+        if B::STABILISE {
+            // Measured from where the iterations left the body.
+            let more = |index: u32, delta: Twist, b: &B| besides(&delta, &went(&b.velocity(index), params.dt));
+            let mut added = F::lanes(more(F::lane(indices, 0), F::lane(&self.deltas, 0), b));
+            let mut i = 1;
+            while F::LANES > 1 && i < count {
+                F::put_lane(&mut added, i, more(F::lane(indices, i), F::lane(&self.deltas, i), b));
+                i += 1;
+            }
+            displaced = Twists {
+                linear: Vector::gather(&added, |t: &Twist| t.linear),
+                angular: Vector::gather(&added, |t: &Twist| t.angular),
+            };
+        }
+        let mass = F::gather(&self.frames, |f: &SolverBody| f.mass);
+        let mut axes = rotation;
+        if !B::STABILISE {
+            axes = ends.inertia_frame(form, rotation);
+        }
+        Systems::inertial(mass, inertia, axes, displaced, params.dt)
+    }
+}
+
+/// Solves (Eq. 4), and moves the bodies from `place` on.
 #[inline(always)]
 fn apply<F: OfBodies, B: Bound>(place: u32, indices: &F::Lanes<u32>, count: u32, systems: &Systems<F>, b: &mut B) {
     let params = b.params();
-    // Lanes beyond the last body repeat the first one.
-    let one = F::lane(indices, 0);
-    let (mut solver_bodies, mut rotations) = (F::lanes(b.frame(place)), F::lanes(b.rotation(place)));
-    let mut deltas = F::lanes(b.delta(one));
-    let mut i = 1;
-    while F::LANES > 1 && i < count {
-        let index = F::lane(indices, i);
-        F::put_lane(&mut solver_bodies, i, b.frame(place + i));
-        F::put_lane(&mut rotations, i, b.rotation(place + i));
-        F::put_lane(&mut deltas, i, b.delta(index));
-        i += 1;
-    }
-
-    let form = TurnForm::new(&params);
-    let rotation = Turns::<F>::gather(&rotations, |r: &Rotation| *r);
-    let linear = Vector::gather(&deltas, |d: &Twist| d.linear);
-    let turned = Vector::gather(&deltas, |d: &Twist| d.angular);
-    let ends = TurnEnds {
-        start: Turns::gather(&solver_bodies, |f: &SolverBody| f.start.rotation),
-        target: Turns::gather(&solver_bodies, |f: &SolverBody| f.target.rotation),
-    };
-    let inertia = Vector::gather(&solver_bodies, |f: &SolverBody| f.inertia);
-    let mut displaced = Twists {
-        linear: linear - Vector::gather(&solver_bodies, |f: &SolverBody| f.target.position),
-        angular: ends.lag(form, rotation, turned, inertia),
-    };
-    if B::STABILISE {
-        // Measured from where the iterations left the body.
-        let more = |index: u32, delta: Twist, b: &B| besides(&delta, &went(&b.velocity(index), params.dt));
-        let mut moved = F::lanes(more(one, F::lane(&deltas, 0), b));
-        let mut i = 1;
-        while F::LANES > 1 && i < count {
-            F::put_lane(&mut moved, i, more(F::lane(indices, i), F::lane(&deltas, i), b));
-            i += 1;
-        }
-        displaced = Twists {
-            linear: Vector::gather(&moved, |t: &Twist| t.linear),
-            angular: Vector::gather(&moved, |t: &Twist| t.angular),
-        };
-    }
-    let mass = F::gather(&solver_bodies, |f: &SolverBody| f.mass);
-    let mut axes = rotation;
-    if !B::STABILISE {
-        axes = ends.inertia_frame(form, rotation);
-    }
-    let systems = Systems::inertial(mass, inertia, axes, displaced, params.dt).plus(systems);
+    let bodies = Bodies::<F>::load(place, indices, count, b);
+    let systems = if F::LANES == 1 { *systems } else { bodies.inertial(indices, count, b).plus(systems) };
     let step = if params.options & option::SCHUR != 0 { systems.schur() } else { systems.ldl() };
 
+    let form = TurnForm::new(&params);
+    let (rotation, moved, ends) = (bodies.rotation(), bodies.moved(), bodies.ends());
     // The motion since the start is a number of its own: added to a large position, small changes would be rounded
     // away.
-    let linear = linear + step.linear;
+    let linear = moved.linear + step.linear;
     let rotation = form.turned(rotation, step.angular);
-    let angular = ends.turned(form, rotation, turned, step.angular);
+    let angular = ends.turned(form, rotation, moved.angular, step.angular);
     let (linear, angular) = (linear.scatter(), angular.scatter());
     let (turn, scalar) = (rotation.v.scatter(), rotation.s.scatter());
     let put = |i: u32, b: &mut B| {
         let way = Twist { linear: Vector::<F>::lane(&linear, i), angular: Vector::<F>::lane(&angular, i) };
         // Mass is 0 if `velocity` has disabled the body before the stabilising pass.
-        let frame = F::lane(&solver_bodies, i);
+        let frame = F::lane(&bodies.frames, i);
         // A body that nothing touches is already at its target: solving it would only add rounding errors, step after
         // step.
         let held = b.has_joints(F::lane(indices, i)) || b.has_particles(F::lane(indices, i));
@@ -419,17 +506,17 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_of_a_row_is_taken_once_by_a_team() {
+    fn every_point_of_a_row_is_taken_once_by_a_team() {
         for (size, asked) in cases() {
             let tile = LANES / asked;
-            // Bodies of the workgroup, each with a row of seven entries.
-            let mut taken = vec![[0; 7]; tile as usize];
+            // Bodies of the workgroup, each with a row of seven entries of four points.
+            let mut taken = vec![[0; 28]; tile as usize];
             for group in lanes(size) {
                 let team = Team::new(&group, asked);
                 assert_eq!(team.width, asked.min(size));
                 for body in (team.number..tile).step_by(team.teams as usize) {
-                    for e in (team.lane..7).step_by(team.width as usize) {
-                        taken[body as usize][e as usize] += 1;
+                    for i in (team.lane..28).step_by(team.width as usize) {
+                        taken[body as usize][i as usize] += 1;
                     }
                 }
             }

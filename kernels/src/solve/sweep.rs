@@ -75,14 +75,14 @@ pub trait Bound {
     fn show(&mut self, _index: u32, _pose: Pose) {}
     /// Stiffness of the tangent rows of manifolds, where every row has its own.
     #[inline(always)]
-    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>) -> (F, F) {
+    fn tangents<F: OfPoints>(&self, _manifolds: &F::Each<u32>, _point: u32) -> (F, F) {
         (F::splat(0.0), F::splat(0.0))
     }
-    /// Forces and stiffness of this lane's share of a body's joints: every `lanes`-th joint from number `lane` on. All
-    /// lanes of a subgroup call it together; a lane for which `on` is false has no body.
+    /// Adds to `system` the forces and stiffness of this lane's share of a body's joints: every `lanes`-th joint from
+    /// number `lane` on. All lanes of a subgroup call it together; a lane for which `on` is false has no body.
     #[inline(always)]
-    fn joints(&self, _group: &Group, _on: bool, _index: u32, (_lane, _lanes): (u32, u32)) -> System {
-        System::none()
+    fn joints(&self, _group: &Group, _on: bool, _index: u32, _share: (u32, u32), system: System) -> System {
+        system
     }
     /// Whether a body has joints.
     #[inline(always)]
@@ -126,8 +126,15 @@ pub struct JointViews<'a, 'b> {
 impl JointViews<'_, '_> {
     /// See [`Bound::joints`].
     #[inline(always)]
-    pub fn pull(&self, group: &Group, on: bool, index: u32, (lane, lanes): (u32, u32), stabilise: bool) -> System {
-        let mut system = System::none();
+    pub fn pull(
+        &self,
+        group: &Group,
+        on: bool,
+        index: u32,
+        (lane, lanes): (u32, u32),
+        mut system: System,
+        stabilise: bool,
+    ) -> System {
         let rules = JointRules::new(&self.params.at(0), stabilise);
         let mut row = EntryRange::EMPTY;
         if on {
@@ -135,9 +142,9 @@ impl JointViews<'_, '_> {
         }
         // Every lane makes as many rounds as the lane of its subgroup that has the most joints, and inside a round as
         // many as the joint with the most rows, because the sums over teams need all lanes. A lane with none left reads
-        // joint 0 and adds nothing.
+        // joint 0 and adds nothing. Loops end at their foot, as in `primal`.
         let mut e = row.start + lane;
-        while group.any(e < row.end) {
+        loop {
             let here = e < row.end;
             let entry = self.entries.at(if here { e } else { 0 });
             let joint = self.joints.at(if here { entry.joint() } else { 0 });
@@ -149,6 +156,9 @@ impl JointViews<'_, '_> {
             let side = if entry.is_a() { 1.0 } else { -1.0 };
             add(&mut system, &rules, (group, holds), &joint, &ends, side, self.joint_rows, self.row_states);
             e += lanes;
+            if !group.any(e < row.end) {
+                break;
+            }
         }
         system
     }
@@ -310,7 +320,8 @@ macro_rules! primal_stage {
             group: &$crate::gpu::Group,
             on: bool,
             index: u32,
-            lanes: (u32, u32),
+            share: (u32, u32),
+            system: $crate::solve::system::System,
         ) -> $crate::solve::system::System {
             let views = $crate::solve::sweep::JointViews {
                 params: &self.params,
@@ -323,7 +334,7 @@ macro_rules! primal_stage {
                 deltas: &self.deltas,
                 poses: &self.poses,
             };
-            views.pull(group, on, index, lanes, <Self as $crate::solve::sweep::Bound>::STABILISE)
+            views.pull(group, on, index, share, system, <Self as $crate::solve::sweep::Bound>::STABILISE)
         }
         #[inline(always)]
         fn has_joints(&self, index: u32) -> bool {
@@ -332,8 +343,8 @@ macro_rules! primal_stage {
     };
     (@rows true) => {
         #[inline(always)]
-        fn tangents<F: $crate::gpu::OfPoints>(&self, manifolds: &F::Each<u32>) -> (F, F) {
-            $crate::solve::contact::tangent_stiffness(&self.tangent_stiffness, manifolds)
+        fn tangents<F: $crate::gpu::OfPoints>(&self, manifolds: &F::Each<u32>, point: u32) -> (F, F) {
+            $crate::solve::contact::tangent_stiffness(&self.tangent_stiffness, manifolds, point)
         }
     };
     (@stabilise true) => {

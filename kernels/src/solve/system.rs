@@ -35,11 +35,11 @@ pub struct Sum<F: Real> {
     aa_off: Vector<F>,
 }
 
-impl<F: Real> Sum<F> {
+impl<F: OfPoints> Sum<F> {
     /// Contribution of points with levers `r` on the body; `side` is 1 for body a and -1 for b.
     #[inline(always)]
     pub fn of(response: &Response<F>, shared: &Shared<F>, r: Vector<F>, side: F) -> Self {
-        let (n, (t, u)) = (shared.normal, shared.tangents);
+        let (n, (t, u)) = (shared.normal, shared.tangents());
         // The force on a is -lambda dC/dx (Eq. 9).
         let l = response.lambda * -side;
         let force = t * l.x + u * l.y + n * l.z;
@@ -144,6 +144,23 @@ impl<F: Real> Pulls<F> {
             aa_off: zero,
             force: zero,
             torque: zero,
+        }
+    }
+
+    /// The contribution of anything else, that of one body a lane.
+    #[inline(always)]
+    pub fn of(system: &Systems<F>) -> Self {
+        let [al0, al1, al2] = system.al;
+        Self {
+            ll: system.ll,
+            ll_off: system.ll_off,
+            al0,
+            al1,
+            al2,
+            aa: system.aa,
+            aa_off: system.aa_off,
+            force: system.force,
+            torque: system.torque,
         }
     }
 
@@ -258,6 +275,21 @@ impl<F: OfBodies> Systems<F> {
         }
     }
 
+    /// That of the first body.
+    #[inline(always)]
+    pub fn one(&self) -> System {
+        let first = |v: Vector<F>| Vector::<F>::lane(&v.scatter(), 0);
+        System {
+            ll: first(self.ll),
+            ll_off: first(self.ll_off),
+            al: [first(self.al[0]), first(self.al[1]), first(self.al[2])],
+            aa: first(self.aa),
+            aa_off: first(self.aa_off),
+            force: first(self.force),
+            torque: first(self.torque),
+        }
+    }
+
     /// Inertia only (Eq. 5 and 6; Algorithm 1, lines 10 and 11). `displaced` is how far the bodies are from their
     /// targets.
     #[inline(always)]
@@ -301,17 +333,17 @@ impl<F: OfBodies> Systems<F> {
         let mut sum = *self;
         let mut reach = 1;
         while reach < width {
-            let from = |v: Vector<F>| v.of_slot(group, group.slot ^ reach);
-            let others = Self {
-                ll: from(sum.ll),
-                ll_off: from(sum.ll_off),
-                al: [from(sum.al[0]), from(sum.al[1]), from(sum.al[2])],
-                aa: from(sum.aa),
-                aa_off: from(sum.aa_off),
-                force: from(sum.force),
-                torque: from(sum.torque),
+            // One number after the other, so that no lane holds those of the others beside its own.
+            let add = |v: Vector<F>| v.with_slot(group, group.slot ^ reach);
+            sum = Self {
+                ll: add(sum.ll),
+                ll_off: add(sum.ll_off),
+                al: [add(sum.al[0]), add(sum.al[1]), add(sum.al[2])],
+                aa: add(sum.aa),
+                aa_off: add(sum.aa_off),
+                force: add(sum.force),
+                torque: add(sum.torque),
             };
-            sum = sum.plus(&others);
             reach *= 2;
         }
         sum

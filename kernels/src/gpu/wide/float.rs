@@ -1,4 +1,4 @@
-//! One float: a body's, on a lane of a GPU.
+//! One float: a body's, or that of one point of a manifold, on a lane of a GPU.
 
 use super::*;
 
@@ -28,6 +28,79 @@ impl Real for f32 {
     #[inline(always)]
     fn any(mask: bool) -> bool {
         mask
+    }
+}
+
+impl OfPoints for f32 {
+    type Body = f32;
+    type Each<T: Copy> = T;
+    const PARTS: u32 = 1;
+    const POINTS: u32 = 1;
+
+    #[inline(always)]
+    fn each<T: Copy>(get: impl Fn(u32) -> T) -> T {
+        get(0)
+    }
+
+    #[inline(always)]
+    fn map<T: Copy, U: Copy>(each: &T, get: impl Fn(&T) -> U) -> U {
+        get(each)
+    }
+
+    #[inline(always)]
+    fn part<T: Copy>(each: &T, _part: u32) -> T {
+        *each
+    }
+
+    #[inline(always)]
+    fn shift(each: &u32, by: u32) -> u32 {
+        *each + by
+    }
+
+    #[inline(always)]
+    fn odd(each: &u32) -> bool {
+        each & 1 != 0
+    }
+
+    #[inline(always)]
+    fn spread<T: Copy>(each: &T, value: impl Fn(&T) -> f32) -> Self {
+        value(each)
+    }
+
+    #[inline(always)]
+    fn first(self, _parts: u32) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn load(words: &impl LoadFour, at: &u32, point: u32) -> Self {
+        f32::from_bits(words.word(*at, point))
+    }
+
+    #[inline(always)]
+    fn load_each<L: LoadFour + Copy>(record: &L, word: u32, point: u32) -> Self {
+        Self::load(record, &word, point)
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut impl StoreFour, at: &u32, point: u32) {
+        words.put_word(*at, point, self.to_bits());
+    }
+
+    #[inline(always)]
+    fn signed(self, mask: bool) -> Self {
+        let bits = self.to_bits() & !(1 << 31);
+        f32::from_bits(if mask { bits | 1 << 31 } else { bits })
+    }
+
+    #[inline(always)]
+    fn total(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn common(self) -> f32 {
+        self
     }
 }
 

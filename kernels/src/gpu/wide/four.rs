@@ -1,5 +1,5 @@
-//! The four points of a manifold, on a lane of a GPU. They lie side by side in memory, so a lane fetches a word of all
-//! four at once, and has four times as much to do until it waits for memory again.
+//! The four points of a manifold on a lane of a GPU, for a stage that needs to see them together (`aggregates`). They
+//! lie side by side in memory, so a lane fetches a word of all four at once.
 
 use super::*;
 
@@ -91,6 +91,7 @@ impl OfPoints for Four {
     type Body = f32;
     type Each<T: Copy> = T;
     const PARTS: u32 = 1;
+    const POINTS: u32 = 4;
 
     #[inline(always)]
     fn each<T: Copy>(get: impl Fn(u32) -> T) -> T {
@@ -129,18 +130,18 @@ impl OfPoints for Four {
     }
 
     #[inline(always)]
-    fn load(words: &impl Load<UVec4>, at: &u32) -> Self {
+    fn load(words: &impl LoadFour, at: &u32, _point: u32) -> Self {
         let v = words.at(*at);
         Self(f32::from_bits(v.x), f32::from_bits(v.y), f32::from_bits(v.z), f32::from_bits(v.w))
     }
 
     #[inline(always)]
-    fn load_each<L: Load<UVec4> + Copy>(record: &L, word: u32) -> Self {
-        Self::load(record, &word)
+    fn load_each<L: LoadFour + Copy>(record: &L, word: u32, _point: u32) -> Self {
+        Self::load(record, &word, _point)
     }
 
     #[inline(always)]
-    fn store(self, words: &mut impl Store<UVec4>, at: &u32) {
+    fn store(self, words: &mut impl StoreFour, at: &u32, _point: u32) {
         words.put(*at, UVec4::new(self.0.to_bits(), self.1.to_bits(), self.2.to_bits(), self.3.to_bits()));
     }
 

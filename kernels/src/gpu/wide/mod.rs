@@ -1,6 +1,6 @@
-//! Arithmetic on several values at once: the four points of a manifold, or the systems of several bodies. A lane of a
-//! GPU processes the points of one manifold and the system of one body; the single lane of the CPU those of two
-//! manifolds and of eight bodies. Code over [`Real`] serves both; [`OfPoints`] and [`OfBodies`] say what the values
+//! Arithmetic on several values at once: the points of a manifold, or the systems of several bodies. A lane of a GPU
+//! processes one point of a manifold and the system of one body; the single lane of the CPU the points of two manifolds
+//! and the systems of eight bodies. Code over [`Real`] serves both; [`OfPoints`] and [`OfBodies`] say what the values
 //! belong to.
 
 /// What is the same however eight floats are held, when they are of two manifolds with four points each.
@@ -10,6 +10,7 @@ macro_rules! eight_points {
         type Each<T: Copy> = [T; 2];
         type Body = Self;
         const PARTS: u32 = 2;
+        const POINTS: u32 = 4;
 
         #[inline(always)]
         fn each<T: Copy>(get: impl Fn(u32) -> T) -> [T; 2] {
@@ -100,7 +101,7 @@ mod two_quads;
 mod portable;
 
 use super::glam::{UVec4, Vec3};
-use super::{Group, Load, Store, sqrt};
+use super::{Group, LoadFour, StoreFour, sqrt};
 use core::ops::{Add, BitAnd, Div, Mul, Neg, Not, Sub};
 
 pub use four::Four;
@@ -141,7 +142,7 @@ pub trait Real:
     }
 }
 
-/// Floats of the four points of every one of [`OfPoints::PARTS`] manifolds.
+/// Floats of points: of [`OfPoints::POINTS`] of every one of [`OfPoints::PARTS`] manifolds.
 pub trait OfPoints: Real {
     /// What the sums over points are held in.
     type Body: OfBodies;
@@ -149,6 +150,8 @@ pub trait OfPoints: Real {
     type Each<T: Copy>: Copy;
     /// Manifolds.
     const PARTS: u32;
+    /// Points of a manifold that are held at once: all four, or one, whose number loads and stores are then told.
+    const POINTS: u32;
     /// What `get` has for every part.
     fn each<T: Copy>(get: impl Fn(u32) -> T) -> Self::Each<T>;
     /// What `get` makes of every part's.
@@ -163,12 +166,12 @@ pub trait OfPoints: Real {
     fn spread<T: Copy>(each: &Self::Each<T>, value: impl Fn(&T) -> f32) -> Self;
     /// Zero from part `parts` on.
     fn first(self, parts: u32) -> Self;
-    /// A word of every part's points, from where `at` says.
-    fn load(words: &impl Load<UVec4>, at: &Self::Each<u32>) -> Self;
+    /// A word of every part's points, from where `at` says; if one point is held, of that one.
+    fn load(words: &impl LoadFour, at: &Self::Each<u32>, point: u32) -> Self;
     /// Word `word` of every part's record.
-    fn load_each<L: Load<UVec4> + Copy>(records: &Self::Each<L>, word: u32) -> Self;
+    fn load_each<L: LoadFour + Copy>(records: &Self::Each<L>, word: u32, point: u32) -> Self;
     /// Puts them there.
-    fn store(self, words: &mut impl Store<UVec4>, at: &Self::Each<u32>);
+    fn store(self, words: &mut impl StoreFour, at: &Self::Each<u32>, point: u32);
     /// With the sign bit set where the mask is true, and only there.
     fn signed(self, mask: Self::Mask) -> Self;
     /// The sum over the points, or what [`OfBodies::totals`] makes it of.
@@ -321,11 +324,11 @@ impl<F: OfBodies> Vector<F> {
         Self { x: F::totals(all, |t| value(t).x), y: F::totals(all, |t| value(t).y), z: F::totals(all, |t| value(t).z) }
     }
 
-    /// See [`OfBodies::of_slot`].
+    /// The sum with what the lane at `slot` has, see [`OfBodies::of_slot`].
     #[inline(always)]
-    pub fn of_slot(self, group: &Group, slot: u32) -> Self {
-        let from = |f: F| f.of_slot(group, slot);
-        Self { x: from(self.x), y: from(self.y), z: from(self.z) }
+    pub fn with_slot(self, group: &Group, slot: u32) -> Self {
+        let add = |f: F| f + f.of_slot(group, slot);
+        Self { x: add(self.x), y: add(self.y), z: add(self.z) }
     }
 
     /// Vectors by body.
@@ -375,7 +378,7 @@ impl<F: Real> Mul<F> for Vector<F> {
 
 /// What a lane works on at once.
 #[cfg(target_arch = "spirv")]
-pub type Wide = Four;
+pub type Wide = f32;
 
 /// What a lane works on at once, with the instructions that every processor of the kind has.
 #[cfg(not(target_arch = "spirv"))]

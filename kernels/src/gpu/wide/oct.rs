@@ -128,18 +128,18 @@ impl OfPoints for Oct {
     }
 
     #[inline(always)]
-    fn load(words: &impl Load<UVec4>, at: &[u32; 2]) -> Self {
+    fn load(words: &impl LoadFour, at: &[u32; 2], _point: u32) -> Self {
         Self::halves(Quad::from_bits(words.at(at[0]).to_array()), Quad::from_bits(words.at(at[1]).to_array()))
     }
 
     #[inline(always)]
-    fn load_each<L: Load<UVec4> + Copy>(records: &[L; 2], word: u32) -> Self {
+    fn load_each<L: LoadFour + Copy>(records: &[L; 2], word: u32, _point: u32) -> Self {
         let half = |part: usize| Quad::from_bits(records[part].at(word).to_array());
         Self::halves(half(0), half(1))
     }
 
     #[inline(always)]
-    fn store(self, words: &mut impl Store<UVec4>, at: &[u32; 2]) {
+    fn store(self, words: &mut impl StoreFour, at: &[u32; 2], _point: u32) {
         words.put(at[0], UVec4::from_array(self.low().to_bits()));
         words.put(at[1], UVec4::from_array(self.high().to_bits()));
     }

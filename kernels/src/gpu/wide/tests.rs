@@ -82,22 +82,29 @@ fn words(values: &Eight) -> Vec<UVec4> {
     vec![four(0), four(4)]
 }
 
-/// The floats of manifolds 0 and 1, as far as one value holds both.
-fn load<F: OfPoints>(values: &Eight) -> F {
-    F::load(&words(values), &F::each(|part| part))
+/// The floats of manifolds 0 and 1 as far as one value holds them, or that of one point.
+fn load<F: OfPoints>(values: &Eight, point: u32) -> F {
+    F::load(&words(values), &F::each(|part| part), point)
 }
 
-fn stored<F: OfPoints>(value: F) -> Vec<f32> {
-    let mut memory = vec![UVec4::ZERO; 2];
-    value.store(&mut memory, &F::each(|part| part));
-    let lanes = 4 * F::PARTS as usize;
-    memory.into_iter().flat_map(|v| v.to_array()).take(lanes).map(f32::from_bits).collect()
+/// Which of eight floats a value holds that was loaded for a point.
+fn held<F: OfPoints>(point: u32) -> std::ops::Range<usize> {
+    let first = if F::POINTS == 4 { 0 } else { point as usize };
+    first..first + (F::POINTS * F::PARTS) as usize
 }
 
-fn each_lane<F: OfPoints>(place: &str, value: F, moved: bool, expected: impl Fn(usize) -> f32) {
-    for (lane, found) in stored(value).into_iter().enumerate() {
-        let check = if moved { identical } else { same };
-        check(&format!("{place}, lane {lane}"), found, expected(lane));
+fn each_lane<F: OfPoints>(place: &str, value: F, point: u32, moved: bool, expected: impl Fn(usize) -> f32) {
+    const NOTHING: u32 = 0x1234_5678;
+    let mut memory = vec![UVec4::splat(NOTHING); 2];
+    value.store(&mut memory, &F::each(|part| part), point);
+    let stored = memory.into_iter().flat_map(|v| v.to_array());
+    for (lane, found) in stored.enumerate() {
+        if held::<F>(point).contains(&lane) {
+            let check = if moved { identical } else { same };
+            check(&format!("{place}, lane {lane}"), f32::from_bits(found), expected(lane));
+        } else {
+            assert_eq!(found, NOTHING, "{place}, lane {lane} is another's");
+        }
     }
 }
 
@@ -107,37 +114,45 @@ fn signed(v: f32, negative: bool) -> f32 {
 
 /// What every value over points does.
 fn points_are_floats<F: OfPoints>(name: &str) {
+    (0..4 / F::POINTS).for_each(|point| these_points_are_floats::<F>(name, point));
+}
+
+fn these_points_are_floats<F: OfPoints>(name: &str, point: u32) {
     for (x, y) in cases() {
-        let (a, b) = (load::<F>(&x), load::<F>(&y));
-        let place = |what: &str| format!("{name} {what} of {x:?} and {y:?}");
-        each_lane(&place("load"), a, true, |i| x[i]);
-        each_lane(&place("+"), a + b, false, |i| x[i] + y[i]);
-        each_lane(&place("-"), a - b, false, |i| x[i] - y[i]);
-        each_lane(&place("*"), a * b, false, |i| x[i] * y[i]);
-        each_lane(&place("/"), a / b, false, |i| x[i] / y[i]);
-        each_lane(&place("neg"), -a, true, |i| -x[i]);
-        each_lane(&place("root"), a.root(), false, |i| x[i].sqrt());
-        each_lane(&place("size"), a.size(), true, |i| if x[i] < 0.0 { -x[i] } else { x[i] });
-        each_lane(&place("least"), a.least(b), true, |i| if x[i] < y[i] { x[i] } else { y[i] });
-        each_lane(&place("most"), a.most(b), true, |i| if y[i] < x[i] { x[i] } else { y[i] });
-        each_lane(&place("select"), F::select(a.below(b), a, b), true, |i| if x[i] < y[i] { x[i] } else { y[i] });
+        let (a, b) = (load::<F>(&x, point), load::<F>(&y, point));
+        let place = |what: &str| format!("{name} {what} of {x:?} and {y:?}, point {point}");
+        let each_lane = |place: String, value: F, moved: bool, expected: &dyn Fn(usize) -> f32| {
+            each_lane(&place, value, point, moved, expected);
+        };
+        each_lane(place("load"), a, true, &|i| x[i]);
+        each_lane(place("+"), a + b, false, &|i| x[i] + y[i]);
+        each_lane(place("-"), a - b, false, &|i| x[i] - y[i]);
+        each_lane(place("*"), a * b, false, &|i| x[i] * y[i]);
+        each_lane(place("/"), a / b, false, &|i| x[i] / y[i]);
+        each_lane(place("neg"), -a, true, &|i| -x[i]);
+        each_lane(place("root"), a.root(), false, &|i| x[i].sqrt());
+        each_lane(place("size"), a.size(), true, &|i| if x[i] < 0.0 { -x[i] } else { x[i] });
+        each_lane(place("least"), a.least(b), true, &|i| if x[i] < y[i] { x[i] } else { y[i] });
+        each_lane(place("most"), a.most(b), true, &|i| if y[i] < x[i] { x[i] } else { y[i] });
+        each_lane(place("select"), F::select(a.below(b), a, b), true, &|i| if x[i] < y[i] { x[i] } else { y[i] });
         let mask = !a.below(b) & F::splat(0.0).below(b);
         let below = |i: usize| x[i] < y[i];
         let picked = |i: usize| !below(i) & (0.0 < y[i]);
-        each_lane(&place("not, and"), F::select(mask, a, b), true, |i| if picked(i) { x[i] } else { y[i] });
-        each_lane(&place("signed"), a.signed(mask), true, |i| signed(x[i], picked(i)));
-        let lanes = 4 * F::PARTS as usize;
-        assert_eq!(F::any(mask), (0..lanes).any(picked), "{}", place("any"));
+        each_lane(place("not, and"), F::select(mask, a, b), true, &|i| if picked(i) { x[i] } else { y[i] });
+        each_lane(place("signed"), a.signed(mask), true, &|i| signed(x[i], picked(i)));
+        assert_eq!(F::any(mask), held::<F>(point).any(picked), "{}", place("any"));
         let bits = F::each(|part| x[part as usize].to_bits());
-        each_lane(&place("odd"), F::select(F::odd(&bits), a, b), true, |i| {
+        each_lane(place("odd"), F::select(F::odd(&bits), a, b), true, &|i| {
             if x[i / 4].to_bits() & 1 != 0 { x[i] } else { y[i] }
         });
-        each_lane(&place("splat"), F::splat(y[0]), true, |_| y[0]);
-        each_lane(&place("spread"), F::spread(&bits, |b| f32::from_bits(*b)), true, |i| x[i / 4]);
-        each_lane(&place("first"), a.first(1), true, |i| if i < 4 { x[i] } else { 0.0 });
-        each_lane(&place("first of two"), a.first(2), true, |i| x[i]);
+        each_lane(place("splat"), F::splat(y[0]), true, &|_| y[0]);
+        each_lane(place("spread"), F::spread(&bits, |b| f32::from_bits(*b)), true, &|i| x[i / 4]);
+        each_lane(place("first"), a.first(1), true, &|i| if i < 4 { x[i] } else { 0.0 });
+        each_lane(place("first of two"), a.first(2), true, &|i| x[i]);
         // Sums over points: pairs, then pairs of pairs, then the manifolds, where there are two.
-        let sum = |v: &Eight, k: usize| (v[k] + v[k + 1]) + (v[k + 2] + v[k + 3]);
+        let sum = |v: &Eight, k: usize| {
+            if F::POINTS == 1 { v[held::<F>(point).start] } else { (v[k] + v[k + 1]) + (v[k + 2] + v[k + 3]) }
+        };
         let mut pulls = F::Body::lanes(a.total());
         F::Body::put_lane(&mut pulls, F::Body::LANES - 1, b.total());
         let totals = F::Body::totals(&pulls, |v| *v).scatter();
@@ -190,11 +205,12 @@ fn bodies_are_floats<F: OfBodies>(name: &str) {
 
 #[test]
 fn one_float_is_a_float() {
+    points_are_floats::<f32>("f32");
     bodies_are_floats::<f32>("f32");
 }
 
 #[test]
-fn four_points_on_a_gpu_are_floats() {
+fn four_points_side_by_side_are_floats() {
     points_are_floats::<Four>("Four");
     assert_eq!(Four::splat(4.0).common(), 4.0);
 }

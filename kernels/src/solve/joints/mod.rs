@@ -475,7 +475,7 @@ pub fn add(
     let mut torque = 0.0;
     let count = if on { joint.rows_within(rows.len()) } else { 0 };
     let mut r = 0;
-    while group.any(r < count) {
+    loop {
         if r < count {
             let (row, state) = (rows.at(joint.first_row + r), states.at(joint.first_row + r));
             let measure = ends.measure(row.axis);
@@ -491,6 +491,9 @@ pub fn add(
             }
         }
         r += 1;
+        if !group.any(r < count) {
+            break;
+        }
     }
     if on {
         system.stiffen(lever, force);
