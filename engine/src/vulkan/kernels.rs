@@ -5,6 +5,7 @@ use super::host::{Host, Shared};
 use crate::log::span;
 use crate::plan::Stage;
 use ash::vk;
+use drystone_kernels::gpu::POINTS;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -116,10 +117,16 @@ impl Kernels {
         // SAFETY: the words are a module that the manifest vouches for.
         let module = unsafe { device.create_shader_module(&info, callbacks) }.during("vkCreateShaderModule")?;
         self.shared.name(module, &name);
+        // Stages without the constant take no notice.
+        let points: u32 = if self.shared.support.is_cpu() { 4 } else { 1 };
+        let points = points.to_ne_bytes();
+        let entries = [vk::SpecializationMapEntry::default().constant_id(POINTS).size(points.len())];
+        let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&points);
         let shader = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(module)
-            .name(&name);
+            .name(&name)
+            .specialization_info(&constants);
         let info = vk::ComputePipelineCreateInfo::default().stage(shader).layout(made.layout);
         let cache = self.shared.host.pipeline_cache.unwrap_or_default();
         // SAFETY: as above; the module is destroyed only after the pipeline is made.

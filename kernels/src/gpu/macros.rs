@@ -42,7 +42,8 @@ macro_rules! layout {
 /// ```
 ///
 /// A stage that only needs subgroups leaves `shared` out, and its `run` gets none. With `wide` in its place, `run` is
-/// told what a lane works on at once: `run::<F: OfPoints>`.
+/// told what a lane works on at once: `run::<F: OfPoints>`. On Vulkan that is one point of a manifold, or all four where
+/// the specialisation constant [`POINTS`](crate::gpu::POINTS) is 4.
 ///
 /// It makes `Bindings` (what `run` gets), the entry point `"morton"`, and on the host `STAGE` and `Bind`, the typed
 /// set of buffers that a plan fills in.
@@ -76,7 +77,32 @@ macro_rules! stage {
 
     ($name:literal group $threads:tt, wide { $($access:ident $binding:tt $field:ident : $ty:ty,)* }) => {
         $crate::stage!(@bindings $name { $($access $binding $field: $ty,)* });
-        $crate::stage!(@group_entry $name $threads { $($access $binding $field: $ty,)* } run::<$crate::gpu::Wide>);
+
+        #[cfg(target_arch = "spirv")]
+        #[doc = "GPU entry point."]
+        #[spirv_std::spirv(compute(threads($threads), entry_point_name = $name))]
+        pub fn entry(
+            #[spirv(spec_constant(id = 1, default = 1))] points: u32,
+            #[spirv(workgroup_id)] group: spirv_std::glam::UVec3,
+            #[spirv(num_workgroups)] groups: spirv_std::glam::UVec3,
+            #[spirv(local_invocation_index)] lane: u32,
+            #[spirv(subgroup_id)] subgroup: u32,
+            #[spirv(num_subgroups)] subgroups: u32,
+            #[spirv(subgroup_local_invocation_id)] slot: u32,
+            #[spirv(push_constant)] push: &Push,
+            $(#[spirv(storage_buffer, descriptor_set = 0, binding = $binding)] $field: $crate::stage!(@slice $access $ty),)*
+        ) {
+            let group = $crate::gpu::Group {
+                index: group.y * groups.x + group.x, lane, lanes: $threads, subgroup, subgroups, slot,
+            };
+            let mut bindings = Bindings { $($field: $crate::stage!(@view $access $field),)* };
+            // Drivers know the constant when they compile, and leave the other out.
+            if points == 4 {
+                run::<$crate::gpu::Four>(&group, push, &mut bindings);
+            } else {
+                run::<f32>(&group, push, &mut bindings);
+            }
+        }
 
         #[cfg(not(target_arch = "spirv"))]
         $crate::stage!(@describe $name $threads { $($access $binding $field: $ty,)* } |call, groups| {

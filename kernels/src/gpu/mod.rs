@@ -11,7 +11,7 @@
 //! | [`Read`], [`Write`] | storage buffer, unchecked | memory, checked: zeros beyond the end, where stores are dropped |
 //! | [`Group::barrier`] | `OpControlBarrier` | nothing |
 //! | [`Group::sum`] and friends | subgroup operation | the value itself |
-//! | [`Wide`] | one float, for a point of a manifold | eight, for those of two manifolds, or for eight bodies |
+//! | `F` of wide stages | a float: one point of a manifold, or one body | eight: the points of two manifolds, or bodies |
 //! | [`Load`], [`Store`] on arrays | workgroup memory | array on the stack |
 //! | [`Local`] | a choice between registers | array on the stack |
 //!
@@ -42,9 +42,11 @@ pub use host::has_v3;
 pub use host::{Access, Binding, Buffer, BufferId, Call, Invocation, RawBuffer, Stage};
 
 pub use local::Local;
+#[cfg(not(target_arch = "spirv"))]
+pub use wide::Wide;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use wide::WideV3;
-pub use wide::{Four, OfBodies, OfPoints, Real, Vector, Wide};
+pub use wide::{Four, OfBodies, OfPoints, POINTS, Real, Vector};
 #[cfg(not(target_arch = "spirv"))]
 pub use words::{Scalar, Word, Words};
 

@@ -376,9 +376,13 @@ impl<F: Real> Mul<F> for Vector<F> {
     }
 }
 
-/// What a lane works on at once.
-#[cfg(target_arch = "spirv")]
-pub type Wide = f32;
+/// Number of the specialisation constant of wide stages: points of a manifold that a lane of a Vulkan device holds at
+/// once. Any value but 4 is one, which is the default.
+///
+/// One point at a time leaves a lane of a GPU so few registers in use that three times as many lanes wait for memory at
+/// the same time. Drivers that run on a CPU have no such lanes: there a fetch costs what it costs whether it is of one
+/// word or of four, and what the points of a manifold have in common is fetched once for all four.
+pub const POINTS: u32 = 1;
 
 /// What a lane works on at once, with the instructions that every processor of the kind has.
 #[cfg(not(target_arch = "spirv"))]
