@@ -311,7 +311,8 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
     let mut means = Local::splat(NO_MEAN.to_bits());
     let count = least(contact.count, POINTS);
     let mut k = 0;
-    while k < count {
+    // Ends at its foot, because a lane of a GPU would hold the points twice: see `primal`. A point of none is not kept.
+    loop {
         let named = contact.feature.at(k);
         let (feature, rolls) = (named & !ROLLS, named & ROLLS != 0);
         let (mut on_a, mut on_c) = (at(&contact.on_a, k), at(&contact.on_b, k));
@@ -324,7 +325,7 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
         // Round shapes are exempt: they know their direction as long as their axes have not crossed, and without force
         // they would cross.
         let deep = gap_normal < -params.deep * length && !(a.is_round() && c.is_round());
-        if cached != NONE && !deep {
+        if k < count && cached != NONE && !deep {
             let mut old = named_so(&known, feature, taken);
             if old == NONE {
                 let anchor = pose_a.rotation.inverse().apply(on_a - pose_a.position);
@@ -387,9 +388,14 @@ pub fn run(place: u32, push: &Push, b: &mut Bindings<'_>) {
         let d = on_a - on_c;
         point.lever = on_a - pose_a.position;
         point.gap = Vec3::new(t.dot(d), u.dot(d), gap_normal);
-        points.put(k, &point);
-        features.put(k, feature | flag);
+        if k < count {
+            points.put(k, &point);
+            features.put(k, feature | flag);
+        }
         k += 1;
+        if k >= count {
+            break;
+        }
     }
     // SAFETY: as for the head; features are stored and loaded by number too.
     unsafe {

@@ -226,16 +226,22 @@ fn clip(polygon: &Polygon, side: u32, hu: f32, hv: f32) -> Polygon {
     let mut out = Polygon::empty();
     let (mut q, count) = (at(&polygon.point, 0), polygon.count());
     let mut k = 0;
-    while k < count {
-        let p = q;
-        q = at(&polygon.point, if k + 1 < count { k + 1 } else { 0 });
-        let (dp, dq) = (inside(p), inside(q));
-        let label = polygon.edge(k);
-        out.add(dp >= 0.0, p, label);
-        let cut = p + (q - p) * (dp / (dp - dq));
-        // Where the polygon leaves, the new edge runs along the side; where it enters, it is the old edge again.
-        out.add((dp >= 0.0) != (dq >= 0.0), cut, if dp >= 0.0 { 4 + side } else { label });
+    // This loop and others here end at their foot, because a lane of a GPU would hold two polygons more: see `primal`.
+    loop {
+        if k < count {
+            let p = q;
+            q = at(&polygon.point, if k + 1 < count { k + 1 } else { 0 });
+            let (dp, dq) = (inside(p), inside(q));
+            let label = polygon.edge(k);
+            out.add(dp >= 0.0, p, label);
+            let cut = p + (q - p) * (dp / (dp - dq));
+            // Where the polygon leaves, the new edge runs along the side; where it enters, it is the old edge again.
+            out.add((dp >= 0.0) != (dq >= 0.0), cut, if dp >= 0.0 { 4 + side } else { label });
+        }
         k += 1;
+        if k >= count {
+            break;
+        }
     }
     out
 }
@@ -284,9 +290,14 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
         | beyond(at(&polygon.point, 1), hu, hv)
         | beyond(at(&polygon.point, 2), hu, hv)
         | beyond(at(&polygon.point, 3), hu, hv);
-    while sides != 0 {
-        polygon = clip(&polygon, sides.trailing_zeros(), hu, hv);
-        sides &= sides - 1;
+    loop {
+        if sides != 0 {
+            polygon = clip(&polygon, sides.trailing_zeros(), hu, hv);
+            sides &= sides - 1;
+        }
+        if sides == 0 {
+            break;
+        }
     }
 
     // Keeps points within the margin, then the four that span the largest area. A thin strip is an edge grazing
@@ -311,15 +322,20 @@ fn face_contact(a: &Solid, b: &Solid, code: u32, approach: &Approach, hits: bool
     contact.normal = if on_b { n } else { -n };
     let name = 0x2000 | (code << 10) | (flipped as u32) << 9 | face << 7 | (below as u32) << 6;
     let mut k = 0;
-    while k < polygon.count() {
-        let p = at(&polygon.point, k);
-        let before = polygon.edge(if k > 0 { k - 1 } else { polygon.count - 1 });
-        let edges = before << 3 | polygon.edge(k);
-        let foot = reference.centre + u * p.x + v * p.y + n * hn;
-        let tip = foot + n * p.z;
-        let (on_a, on_b) = if on_b { (tip, foot) } else { (foot, tip) };
-        contact.add_if(kept & (1 << k) != 0, on_a, on_b, name ^ (edges << 14));
+    loop {
+        if k < polygon.count() {
+            let p = at(&polygon.point, k);
+            let before = polygon.edge(if k > 0 { k - 1 } else { polygon.count - 1 });
+            let edges = before << 3 | polygon.edge(k);
+            let foot = reference.centre + u * p.x + v * p.y + n * hn;
+            let tip = foot + n * p.z;
+            let (on_a, on_b) = if on_b { (tip, foot) } else { (foot, tip) };
+            contact.add_if(kept & (1 << k) != 0, on_a, on_b, name ^ (edges << 14));
+        }
         k += 1;
+        if k >= polygon.count() {
+            break;
+        }
     }
     if hits && contact.count == 0 {
         // No point lies over the face: uses the deepest corner.

@@ -163,10 +163,11 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
     let faces = (on_b as u32) << 27 | (code & 0x7f) << 20 | against << 13;
     let mut spread = Spread::new(face.normal, margin);
     let mut pass = 0;
-    while pass < 4 {
+    // Loops end at their foot, because a lane of a GPU would hold the points once more for each: see `primal`.
+    loop {
         spread.begin(pass, near);
         let mut i = 0;
-        while i < other.count + face.count {
+        loop {
             // Edges of the incident face are clipped by the reference face; corners of the reference face are tested
             // against the incident face.
             let edge = i < other.count;
@@ -182,12 +183,12 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
             let d = if edge { into(owner.vertex(t, corner_next)) - p } else { Vec3::ZERO };
             let stand = if edge { face.normal } else { -up };
             let part = over_face(t, &hull, &sides, stand, p, d, if edge { slack } else { -slack });
-            if part.from <= part.to {
+            if i < other.count + face.count && part.from <= part.to {
                 if edge {
                     // The start of the clipped edge, and its end unless that is the start of the next edge.
                     let ends = if part.to_side == NONE { 1 } else { 2 };
                     let mut end = 0;
-                    while end < ends {
+                    loop {
                         let at = if end == 0 { part.from } else { part.to };
                         let side = if end == 0 { part.from_side } else { part.to_side };
                         // Near a corner the point gets the corner's name, on whichever edge it lies.
@@ -201,6 +202,9 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
                         let q = p + d * at;
                         spread.consider(pass, q, face.normal.dot(q) - face.offset, faces | name);
                         end += 1;
+                        if end >= ends {
+                            break;
+                        }
                     }
                 } else if slope < -1e-3 {
                     let height = (other.offset - other.normal.dot(p)) / slope;
@@ -209,18 +213,28 @@ fn face_contact(t: &Tables<'_>, a: &Polytope, b: &Polytope, code: u32, margin: f
                 }
             }
             i += 1;
+            if i >= other.count + face.count {
+                break;
+            }
         }
         pass += 1;
+        if pass >= 4 {
+            break;
+        }
     }
 
     let mut contact = Contact::none();
     contact.normal = if on_b { n } else { -n };
     let mut k = 0;
-    while k < spread.count {
+    loop {
         let tip = reference.solid.centre + reference.solid.to_world(spread.point.at(k));
         let foot = tip - n * spread.height.at(k);
-        contact.add(if on_b { tip } else { foot }, if on_b { foot } else { tip }, spread.name.at(k));
+        let wanted = k < spread.count;
+        contact.add_if(wanted, if on_b { tip } else { foot }, if on_b { foot } else { tip }, spread.name.at(k));
         k += 1;
+        if k >= spread.count {
+            break;
+        }
     }
     if hits && contact.count == 0 {
         // No point lies over the face: uses the deepest vertex.
